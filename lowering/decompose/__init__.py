@@ -1,0 +1,1 @@
+"""Operators rewritten into others while AOTAutograd traces."""

@@ -1,0 +1,1 @@
+"""StableHLO functions, traced from JAX, for operators that Torch-MLIR lacks or gets wrong."""

@@ -1,0 +1,112 @@
+"""The plain data that passes between the stages of lowering. No torch, no MLIR.
+
+All of it is frozen and made of plain values, so that a stage can run in another process and a
+test can build any of it by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from neuron_compile.lowering.dtypes import ELEMENT_TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """A tensor as PyTorch sees it: logical shape, dtype name (`"float32"`), strides in elements."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...]
+
+    @property
+    def element_count(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of a dense copy."""
+        return self.element_count * ELEMENT_TYPES[self.dtype].itemsize
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` reads back."""
+        return {"shape": list(self.shape), "dtype": self.dtype, "strides": list(self.strides)}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> TensorSpec:
+        """Read what `to_json` wrote."""
+        return cls(tuple(value["shape"]), value["dtype"], tuple(value["strides"]))
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A call of a StableHLO library function, placed in the torch program as a custom call.
+
+    `symbol` is the custom call's target and the name of the function to link in. `arguments` is the
+    encoded tree of the ATen call's arguments (see `library.arguments`), in which tensors are
+    numbered operands; `operands` and `results` are their types. A result that ATen returns as None
+    or that nobody asked for is None.
+    """
+
+    symbol: str
+    operator: str
+    arguments: str
+    operands: tuple[TensorSpec, ...]
+    results: tuple[TensorSpec | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TorchProgram:
+    """A graph in Torch-MLIR's torch dialect: `module` is MLIR text whose only locations are node
+    numbers (`loc("n12")`), so that it holds no path; `calls` are the library functions it needs."""
+
+    module: str
+    calls: tuple[LibraryCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeCheck:
+    """A condition that eager execution would have raised for, computed by the graph.
+
+    The program's check output holds one bool per entry, true where the check failed; the
+    runtime then raises `exception` with `message`.
+    """
+
+    exception: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a program's buffers map to the tensors of the FX graph's calling convention.
+
+    - `inputs`: one entry for each placeholder of the FX graph; None where the argument is not a
+      tensor (a Python number, already folded into the program).
+    - `kept_inputs`: the placeholders that the program takes, in its order.
+    - `seed_count`: how many int64 seeds follow the kept inputs, as one tensor of that length; 0 means
+      no such input.
+    - `outputs`: the program's results as PyTorch sees them, in the program's order.
+    - `result_slots`: one entry for each output of the FX graph: an index into `outputs`, None for a
+      None result, or `("input", i)`/`("constant", value)` for a result that needs no computation.
+    - `checks`: what the program's last result (a bool vector) means; empty means no such result.
+    """
+
+    inputs: tuple[TensorSpec | None, ...]
+    kept_inputs: tuple[int, ...]
+    outputs: tuple[TensorSpec, ...]
+    result_slots: tuple[int | None | tuple[str, Any], ...]
+    seed_count: int = 0
+    checks: tuple[RuntimeCheck, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredProgram:
+    """A program in StableHLO: `stablehlo` is MLIR bytecode of a portable artifact, whose function
+    `main` takes and returns dense row-major tensors; `custom_calls` are the names of the custom
+    call targets it contains (for the host: LAPACK kernels to register before loading)."""
+
+    stablehlo: bytes
+    custom_calls: tuple[str, ...] = field(default=())

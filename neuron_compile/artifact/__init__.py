@@ -1,0 +1,1 @@
+"""NEFF files and what is kept beside them."""

@@ -1,0 +1,1 @@
+"""StableHLO programs to NEFFs, one code generator a target."""

@@ -1,0 +1,1 @@
+"""NEFFs to callables over tensors."""
