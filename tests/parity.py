@@ -1,8 +1,9 @@
 """Eager against compiled: the one comparison that every end-to-end test shares.
 
-`check_parity` runs a function or module on copies of the same arguments, eagerly and through `torch.compile`, and compares
-all that a caller can observe. `train_parity` does the same for a training run. The backend under test is named by
-`NEURON_TEST_BACKEND`; with `aot_eager` the tests check themselves, since nothing is lowered there.
+`check_parity` runs a function or module on copies of the same arguments, eagerly and through
+`torch.compile`, and compares all that a caller can observe. `train_parity` does the same for a
+training run. The backend under test is named by `NEURON_TEST_BACKEND`; with `aot_eager` the tests
+check themselves, since nothing is lowered there.
 """
 
 from __future__ import annotations
@@ -24,19 +25,20 @@ if TYPE_CHECKING:
 BACKEND = os.environ.get("NEURON_TEST_BACKEND", "neuron")
 
 neuron_only = pytest.mark.skipif(
-    BACKEND != "neuron", reason="is about the neuron backend's own errors, options or random numbers"
+    BACKEND != "neuron",
+    reason="is about the neuron backend's own errors, options or random numbers",
 )
 
 ErrorT = TypeVar("ErrorT", bound="NeuronCompileError")
 
 
 def compiled(subject: Any, **settings: Any) -> Any:
-    """`torch.compile` with the backend under test; static shapes unless `settings` say otherwise."""
+    """`torch.compile` with the backend under test; static shapes unless `settings` differ."""
     return torch.compile(subject, **{"backend": BACKEND, "dynamic": False, **settings})
 
 
 def compile_error(raised: pytest.ExceptionInfo[BaseException], kind: type[ErrorT]) -> ErrorT:
-    """The error of class `kind` inside what `torch.compile` raised, however deep Dynamo wrapped it."""
+    """The error of class `kind` in what `torch.compile` raised, however deep Dynamo wrapped it."""
     pending: list[BaseException | None] = [raised.value]
     seen: set[int] = set()
     while pending:
@@ -69,7 +71,7 @@ def flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def overlaps(first: Tensor, second: Tensor) -> bool:
-    """Whether the two storages have a byte in common, also when they are different storage objects."""
+    """Whether the two storages have a byte in common, be they one storage object or two."""
     one, two = first.untyped_storage(), second.untyped_storage()
     return (
         one.data_ptr() < two.data_ptr() + two.nbytes()
@@ -108,7 +110,7 @@ class Run:
 
 
 def backward(output: Any) -> None:
-    """Backward from every differentiable tensor of `output`, with cotangents that are the same on each run."""
+    """Backward from every differentiable tensor of `output`, with the same cotangents each time."""
     generator = torch.Generator().manual_seed(21)
     roots = [leaf for _, leaf in flatten(output) if isinstance(leaf, Tensor) and leaf.requires_grad]
     assert roots, "nothing to differentiate"
@@ -116,33 +118,50 @@ def backward(output: Any) -> None:
     torch.autograd.backward(roots, cotangents)
 
 
-def assert_same_value(name: str, expected: Any, actual: Any, **tolerance: float | None) -> None:
+@dataclasses.dataclass(frozen=True)
+class Tolerance:
+    """Bounds of `torch.testing.assert_close`; None takes its default for the dtype."""
+
+    rtol: float | None = None
+    atol: float | None = None
+
+
+def assert_same_value(name: str, expected: Any, actual: Any, bounds: Tolerance) -> None:
     if not isinstance(expected, Tensor):
         assert type(actual) is type(expected), f"{name}: {actual!r}, expected {expected!r}"
         assert actual == expected, f"{name}: {actual!r}, expected {expected!r}"
         return
     torch.testing.assert_close(
-        actual.detach(), expected.detach(), equal_nan=True, check_stride=expected.numel() > 1,
-        msg=lambda text: f"{name}: {text}", **tolerance,
-    )  # fmt: skip
+        actual.detach(),
+        expected.detach(),
+        rtol=bounds.rtol,
+        atol=bounds.atol,
+        equal_nan=True,
+        check_stride=expected.numel() > 1,
+        msg=lambda text: f"{name}: {text}",
+    )
     assert actual.requires_grad == expected.requires_grad, f"{name}: requires_grad"
     assert actual.is_leaf == expected.is_leaf, f"{name}: is_leaf"
     assert actual.is_inference() == expected.is_inference(), f"{name}: is_inference"
 
 
-def assert_same_gradient(name: str, expected: Tensor, actual: Tensor, **tolerance: float | None) -> None:
-    assert (actual.grad is None) == (expected.grad is None), f"{name}: gradient is None on one side"
+def assert_same_gradient(name: str, expected: Tensor, actual: Tensor, bounds: Tolerance) -> None:
+    assert (actual.grad is None) == (expected.grad is None), f"{name}: gradient None on one side"
     if expected.grad is not None:
-        assert_same_value(f"gradient of {name}", expected.grad, actual.grad, **tolerance)
+        assert_same_value(f"gradient of {name}", expected.grad, actual.grad, bounds)
 
 
-def assert_same_sharing(expected: list[tuple[str, Tensor]], actual: list[tuple[str, Tensor]]) -> None:
+def assert_same_sharing(
+    expected: list[tuple[str, Tensor]], actual: list[tuple[str, Tensor]]
+) -> None:
     """Memory is shared, and objects are identical, between the same pairs on both sides."""
     for i, (name, tensor) in enumerate(expected):
         for j in range(i):
             pair = f"{name} and {expected[j][0]}"
             shared = overlaps(tensor, expected[j][1])
-            assert overlaps(actual[i][1], actual[j][1]) == shared, f"{pair}: memory shared, {shared} in eager"
+            assert overlaps(actual[i][1], actual[j][1]) == shared, (
+                f"{pair}: memory shared, {shared} in eager"
+            )
             same = tensor is expected[j][1]
             assert (actual[i][1] is actual[j][1]) == same, f"{pair}: one object, {same} in eager"
 
@@ -158,12 +177,13 @@ def check_parity(
     atol: float | None = None,
     **kwargs: Any,
 ) -> None:
-    """Assert that `subject` behaves the same compiled as in eager, over `calls` calls on the same arguments.
+    """Assert that `subject` behaves compiled as in eager, over `calls` calls on the same arguments.
 
-    Compared after the last call: every result of every call (so one that a later call overwrote is seen), every
-    argument, parameter and buffer, each by value, dtype, shape, stride and autograd flags; which of them share memory;
-    with `grad`, every gradient, `None` included. `inputs` makes the arguments when copies of them would not do, such as
-    views that require grad. Tolerances default to those of `torch.testing.assert_close` for the dtype.
+    Compared after the last call: every result of every call (so one that a later call overwrote is
+    seen), every argument, parameter and buffer, each by value, dtype, shape, stride and autograd
+    flags; which of them share memory; with `grad`, every gradient, `None` included. `inputs` makes
+    the arguments when copies of them would not do, such as views that require grad. Tolerances
+    default to those of `torch.testing.assert_close` for the dtype.
     """
     runs = []
     for _ in range(2):
@@ -175,22 +195,23 @@ def check_parity(
             if tensor.requires_grad and not tensor.is_leaf:
                 tensor.retain_grad()
     function = compiled(other.subject, **(settings or {}))
+    bounds = Tolerance(rtol, atol)
     for _ in range(calls):
         eager.call(eager.subject, grad=grad)
         other.call(function, grad=grad)
     for (name, expected), (_, actual) in zip(eager.visible(), other.visible(), strict=True):
-        assert_same_value(name, expected, actual, rtol=rtol, atol=atol)
+        assert_same_value(name, expected, actual, bounds)
     assert_same_sharing(eager.tensors(), other.tensors())
     for (name, expected), (_, actual) in zip(eager.tensors(), other.tensors(), strict=True):
         if grad and expected.requires_grad and (expected.is_leaf or expected.retains_grad):
-            assert_same_gradient(name, expected, actual, rtol=rtol, atol=atol)
+            assert_same_gradient(name, expected, actual, bounds)
 
 
 def raises_like_eager(function: Callable[..., Any], *args: Any) -> None:
     """Assert that `function` fails in eager and fails when compiled; never a silent result."""
-    with pytest.raises(Exception):  # noqa: B017, PT011 - which error is eager's own business
+    with pytest.raises(Exception):  # noqa: B017 - which error is eager's own business
         function(*copy.deepcopy(args))
-    with pytest.raises(Exception):  # noqa: B017, PT011 - nor need the compiled error be the same class
+    with pytest.raises(Exception):  # noqa: B017 - nor need it be the same class
         compiled(function)(*copy.deepcopy(args))
 
 
@@ -203,17 +224,22 @@ def model_loss(model: Any, batch: Mapping[str, Any]) -> Tensor:
 def assert_gradients_close(expected: nn.Module, actual: nn.Module, *, bound: float = 1e-4) -> None:
     """Each gradient within `bound` of the largest entry of its tensor.
 
-    Some gradients are zero but for rounding (the bias of an attention's keys), so the scale is at least a thousandth of
-    the largest entry of the whole model.
+    Some gradients are zero but for rounding (the bias of an attention's keys), so the scale is at
+    least a thousandth of the largest entry of the whole model.
     """
-    named = [(n, p.grad, q.grad) for (n, p), q in zip(expected.named_parameters(), actual.parameters(), strict=True)]
+    named = [
+        (n, p.grad, q.grad)
+        for (n, p), q in zip(expected.named_parameters(), actual.parameters(), strict=True)
+    ]
     floor = 1e-3 * max((g.abs().max().item() for _, g, _ in named if g is not None), default=0.0)
     for name, wanted, found in named:
         assert (wanted is None) == (found is None), f"gradient of {name} is None on one side"
         if wanted is not None and found is not None:
             scale = max(wanted.abs().max().item(), floor)
             error = (wanted - found).abs().max().item()
-            assert error <= bound * scale, f"gradient of {name} is off by {error:.3g} of {scale:.3g}"
+            assert error <= bound * scale, (
+                f"gradient of {name} is off by {error:.3g} of {scale:.3g}"
+            )
 
 
 def train_parity(
@@ -226,8 +252,9 @@ def train_parity(
 ) -> None:
     """Assert that `steps` AdamW steps on `batch` go alike in eager and compiled.
 
-    The loss agrees within 1e-4 (relative) at every step, the first gradients as `assert_gradients_close` says, and the
-    buffers (BatchNorm statistics) at the end. `loss(model, batch)` is called with the compiled model itself.
+    The loss agrees within 1e-4 (relative) at every step, the first gradients as
+    `assert_gradients_close` says, and the buffers (BatchNorm statistics) at the end.
+    `loss(model, batch)` is called with the compiled model itself.
     """
     twin = copy.deepcopy(model)
     function = compiled(twin)
@@ -245,4 +272,4 @@ def train_parity(
             optimizer.step()
     assert counters["stats"]["unique_graphs"] > graphs, "nothing was compiled"
     for (name, expected), actual in zip(model.named_buffers(), twin.buffers(), strict=True):
-        torch.testing.assert_close(actual, expected, rtol=1e-3, atol=1e-4, msg=lambda text, n=name: f"{n}: {text}")
+        assert_same_value(f"buffer {name}", expected, actual, Tolerance(rtol=1e-3, atol=1e-4))
