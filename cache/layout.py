@@ -1,0 +1,73 @@
+"""Where things are in a store's directory. Every name is built from a digest, never from user text.
+
+ac/xx/<key>          action entries          cas/xx/<sha256>   blobs
+tmp/                 files being written     quarantine/       damaged files, kept for a while
+locks/ leases/       who works on what, who holds what
+usage/ events/       approximate totals, and what happened lately
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from neuron_compile.cache.digests import is_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Kind = Literal["action", "blob"]
+_FOLDER: dict[Kind, str] = {"action": "ac", "blob": "cas"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of the store: `size` in bytes as the disk counts them, `used` in seconds since the epoch."""
+
+    kind: Kind
+    digest: str
+    size: int
+    used: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths of one store."""
+
+    root: Path
+
+    def path(self, kind: Kind, digest: str) -> Path:
+        """The path of an action entry or a blob."""
+        return self.root / _FOLDER[kind] / digest[:2] / digest
+
+    @property
+    def temporary(self) -> Path:
+        """Files being written: on the same file system, where no look-up goes."""
+        return self.root / "tmp"
+
+    @property
+    def quarantine(self) -> Path:
+        """Damaged files, kept for a bounded time for study."""
+        return self.root / "quarantine"
+
+    def files(self, kind: Kind) -> Iterator[StoredFile]:
+        """Every file of one kind, in no order; what is not ours or vanishes meanwhile is passed over."""
+        for shard in _scan(self.root / _FOLDER[kind]):
+            for item in _scan(shard.path):
+                if not is_digest(item.name) or item.name[:2] != shard.name:
+                    continue
+                try:
+                    status = item.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                yield StoredFile(kind, item.name, status.st_blocks * 512, status.st_mtime)
+
+
+def _scan(directory: Path | str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as items:
+            return list(items)
+    except OSError:
+        return []

@@ -1,0 +1,76 @@
+"""Where a cache lives when the user names no place, and what AWS's URL setting means."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from neuron_compile.cache.errors import CacheError
+
+_APPLICATION = "neuron-compile"
+_REMOTE_SCHEMES = frozenset(
+    {
+        "s3",
+        "s3a",
+        "gs",
+        "gcs",
+        "abfs",
+        "abfss",
+        "az",
+        "adl",
+        "http",
+        "https",
+        "memory",
+        "hdfs",
+        "webdav",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLocation:
+    """A local directory (`None`: the default one) and a remote URL (`None`: no remote)."""
+
+    directory: Path | None
+    remote: str | None
+
+
+def default_directory() -> Path:
+    """This user's cache directory by the platform's rules (XDG on Linux)."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_path(_APPLICATION))
+
+
+def default_locks_directory() -> Path:
+    """A directory of this user's own on a local disk, for lock files."""
+    import tempfile
+
+    return Path(tempfile.gettempdir()) / f"{_APPLICATION}-locks-{os.getuid()}"
+
+
+def interpret_cache_url(url: str) -> CacheLocation:
+    """What `NEURON_COMPILE_CACHE_URL` names: a path or `file://` is a directory, `s3://` and its like a remote.
+
+    Raises `CacheError` for an empty value, a scheme that is no store, and a `file://` URL of another host.
+    """
+    text = url.strip()
+    if not text:
+        raise CacheError("the cache URL is empty")
+    if "://" not in text:
+        return CacheLocation(Path(text).expanduser(), None)
+    parts = urlsplit(text)
+    if parts.scheme == "file":
+        if parts.netloc not in ("", "localhost") or not parts.path.strip("/"):
+            raise CacheError(f"the cache URL {url!r} names no directory of this machine")
+        return CacheLocation(Path(unquote(parts.path)), None)
+    if parts.scheme not in _REMOTE_SCHEMES:
+        known = ", ".join(sorted(_REMOTE_SCHEMES))
+        raise CacheError(
+            f"the cache URL {url!r} has an unknown scheme; known are a path, file, {known}"
+        )
+    if not parts.netloc and parts.scheme != "memory":
+        raise CacheError(f"the cache URL {url!r} names no bucket or host")
+    return CacheLocation(None, text.rstrip("/"))
