@@ -248,7 +248,7 @@ def train_parity(
     *,
     loss: Callable[[Any, Any], Tensor] = model_loss,
     steps: int = 10,
-    lr: float = 1e-3,
+    must_compile: bool = True,
 ) -> None:
     """Assert that `steps` AdamW steps on `batch` go alike in eager and compiled.
 
@@ -258,7 +258,7 @@ def train_parity(
     """
     twin = copy.deepcopy(model)
     function = compiled(twin)
-    optimizers = [torch.optim.AdamW(m.parameters(), lr=lr) for m in (model, twin)]
+    optimizers = [torch.optim.AdamW(m.parameters()) for m in (model, twin)]
     graphs = counters["stats"]["unique_graphs"]
     for step in range(steps):
         wanted, found = loss(model, batch), loss(function, batch)
@@ -270,6 +270,7 @@ def train_parity(
             assert_gradients_close(model, twin)
         for optimizer in optimizers:
             optimizer.step()
-    assert counters["stats"]["unique_graphs"] > graphs, "nothing was compiled"
+    if must_compile:
+        assert counters["stats"]["unique_graphs"] > graphs, "Dynamo left everything to eager"
     for (name, expected), actual in zip(model.named_buffers(), twin.buffers(), strict=True):
         assert_same_value(f"buffer {name}", expected, actual, Tolerance(rtol=1e-3, atol=1e-4))

@@ -1,0 +1,25 @@
+"""Ten AdamW steps of small language and vision models go as they do in eager."""
+
+from __future__ import annotations
+
+import pytest
+from parity import train_parity
+
+from models.transformers_zoo import build
+
+# Dynamo itself reads `.grad` of a non-leaf argument where a graph breaks.
+pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+
+
+def rows(names: str, *marks: pytest.MarkDecorator) -> list[object]:
+    return [pytest.param(name, marks=marks) for name in names.split()]
+
+
+@pytest.mark.parametrize(
+    "name",
+    rows("gpt2 llama bert t5 vit")
+    + rows("qwen3 distilbert albert bart convnext", pytest.mark.slow),
+)
+def test_training_follows_eager(name: str) -> None:
+    model, batch = build(name)
+    train_parity(model, batch)
