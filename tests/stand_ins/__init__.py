@@ -1,0 +1,1 @@
+"""Stand-ins for the AWS tools that cannot be had where these tests run."""
