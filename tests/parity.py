@@ -118,15 +118,7 @@ def backward(output: Any) -> None:
     torch.autograd.backward(roots, cotangents)
 
 
-@dataclasses.dataclass(frozen=True)
-class Tolerance:
-    """Bounds of `torch.testing.assert_close`; None takes its default for the dtype."""
-
-    rtol: float | None = None
-    atol: float | None = None
-
-
-def assert_same_value(name: str, expected: Any, actual: Any, bounds: Tolerance) -> None:
+def assert_same_value(name: str, expected: Any, actual: Any, bound: float | None) -> None:
     if not isinstance(expected, Tensor):
         assert type(actual) is type(expected), f"{name}: {actual!r}, expected {expected!r}"
         assert actual == expected, f"{name}: {actual!r}, expected {expected!r}"
@@ -134,8 +126,8 @@ def assert_same_value(name: str, expected: Any, actual: Any, bounds: Tolerance) 
     torch.testing.assert_close(
         actual.detach(),
         expected.detach(),
-        rtol=bounds.rtol,
-        atol=bounds.atol,
+        rtol=bound,
+        atol=bound,
         equal_nan=True,
         check_stride=expected.numel() > 1,
         msg=lambda text: f"{name}: {text}",
@@ -145,10 +137,10 @@ def assert_same_value(name: str, expected: Any, actual: Any, bounds: Tolerance) 
     assert actual.is_inference() == expected.is_inference(), f"{name}: is_inference"
 
 
-def assert_same_gradient(name: str, expected: Tensor, actual: Tensor, bounds: Tolerance) -> None:
+def assert_same_gradient(name: str, expected: Tensor, actual: Tensor, bound: float | None) -> None:
     assert (actual.grad is None) == (expected.grad is None), f"{name}: gradient None on one side"
     if expected.grad is not None:
-        assert_same_value(f"gradient of {name}", expected.grad, actual.grad, bounds)
+        assert_same_value(f"gradient of {name}", expected.grad, actual.grad, bound)
 
 
 def assert_same_sharing(
@@ -173,8 +165,7 @@ def check_parity(
     calls: int = 2,
     inputs: Callable[[], tuple[Any, ...]] | None = None,
     settings: Mapping[str, Any] | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
+    bound: float | None = None,
     **kwargs: Any,
 ) -> None:
     """Assert that `subject` behaves compiled as in eager, over `calls` calls on the same arguments.
@@ -182,8 +173,8 @@ def check_parity(
     Compared after the last call: every result of every call (so one that a later call overwrote is
     seen), every argument, parameter and buffer, each by value, dtype, shape, stride and autograd
     flags; which of them share memory; with `grad`, every gradient, `None` included. `inputs` makes
-    the arguments when copies of them would not do, such as views that require grad. Tolerances
-    default to those of `torch.testing.assert_close` for the dtype.
+    the arguments when copies of them would not do, such as views that require grad. `bound` is
+    the relative and the absolute one; by default those of `torch.testing.assert_close` hold.
     """
     runs = []
     for _ in range(2):
@@ -195,16 +186,15 @@ def check_parity(
             if tensor.requires_grad and not tensor.is_leaf:
                 tensor.retain_grad()
     function = compiled(other.subject, **(settings or {}))
-    bounds = Tolerance(rtol, atol)
     for _ in range(calls):
         eager.call(eager.subject, grad=grad)
         other.call(function, grad=grad)
     for (name, expected), (_, actual) in zip(eager.visible(), other.visible(), strict=True):
-        assert_same_value(name, expected, actual, bounds)
+        assert_same_value(name, expected, actual, bound)
     assert_same_sharing(eager.tensors(), other.tensors())
     for (name, expected), (_, actual) in zip(eager.tensors(), other.tensors(), strict=True):
         if grad and expected.requires_grad and (expected.is_leaf or expected.retains_grad):
-            assert_same_gradient(name, expected, actual, bounds)
+            assert_same_gradient(name, expected, actual, bound)
 
 
 def raises_like_eager(function: Callable[..., Any], *args: Any) -> None:
@@ -273,4 +263,4 @@ def train_parity(
     if must_compile:
         assert counters["stats"]["unique_graphs"] > graphs, "Dynamo left everything to eager"
     for (name, expected), actual in zip(model.named_buffers(), twin.buffers(), strict=True):
-        assert_same_value(f"buffer {name}", expected, actual, Tolerance(rtol=1e-3, atol=1e-4))
+        assert_same_value(f"buffer {name}", expected, actual, 1e-3)
