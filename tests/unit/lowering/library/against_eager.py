@@ -54,7 +54,9 @@ def library_call(
     text = encode_arguments(positional, keyword)
     ins = tuple(spec(tensor) for tensor in operands)
     outs = tuple(None if result is None else spec(result) for result in results)
-    return LibraryCall(library_symbol(operator, text, ins, outs), operator, text, ins, outs), operands
+    return LibraryCall(
+        library_symbol(operator, text, ins, outs), operator, text, ins, outs
+    ), operands
 
 
 @cache
@@ -103,7 +105,9 @@ def run(
     return execute(trace(call), operands)
 
 
-def check(operator: str, *args: Any, same: Callable[..., None] | None = None, **kwargs: Any) -> None:
+def check(
+    operator: str, *args: Any, same: Callable[..., None] | None = None, **kwargs: Any
+) -> None:
     """Assert that the library computes what the ATen overload does, NaN equal.
 
     `same(expected, actual)` replaces the comparison by `torch.testing.assert_close`.

@@ -31,7 +31,9 @@ def test_decode_inverts_encode(args: list[object], kwargs: dict[str, object]) ->
 
 
 def test_special_floats_survive() -> None:
-    values = decode_arguments(encode_arguments([math.inf, -math.inf, math.nan, -0.0], {})).positional
+    values = decode_arguments(
+        encode_arguments([math.inf, -math.inf, math.nan, -0.0], {})
+    ).positional
     assert values[0] == math.inf
     assert values[1] == -math.inf
     assert math.isnan(values[2])

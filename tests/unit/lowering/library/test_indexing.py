@@ -30,7 +30,9 @@ def test_index_by_mask_is_refused() -> None:
 def test_index_put(accumulate: bool) -> None:
     check("aten.index_put.default", ROWS, [T([-1, 1])], T(9.0), accumulate)
     check("aten.index_put.default", ROWS, [None, T([0, -2])], torch.randn(3, 2), accumulate)
-    check("aten.index_put.default", CUBE, [T([1, 0]), None, T([0, 3])], torch.randn(2, 3), accumulate)
+    check(
+        "aten.index_put.default", CUBE, [T([1, 0]), None, T([0, 3])], torch.randn(2, 3), accumulate
+    )
     check("aten.index_put.default", ROWS.long(), [T([0, 2]), T([1, -1])], T([5, 6]), accumulate)
 
 

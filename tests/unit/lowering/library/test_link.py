@@ -40,7 +40,9 @@ def test_functions_of_two_bodies_do_not_collide() -> None:
 
 
 def test_equal_bodies_are_linked_once() -> None:
-    text = str(link(module("lib_a", "lib_b"), {"lib_a": sort_text(False), "lib_b": sort_text(False)}))
+    text = str(
+        link(module("lib_a", "lib_b"), {"lib_a": sort_text(False), "lib_b": sort_text(False)})
+    )
     assert text.count("func.func private @lib_") == 1
     assert text.count("call @lib_a(") == 2
 

@@ -57,5 +57,11 @@ def test_scatter_add_of_bfloat16_does_not_stall() -> None:
 def test_index_reduce(reduce: str, include_self: bool) -> None:
     source = torch.randn(3, 3)
     check(
-        "aten.index_reduce.default", ROWS, 1, T([0, 3, 0]), source, reduce, include_self=include_self
+        "aten.index_reduce.default",
+        ROWS,
+        1,
+        T([0, 3, 0]),
+        source,
+        reduce,
+        include_self=include_self,
     )

@@ -9,7 +9,9 @@ ROWS = TensorSpec((2, 3), "float32", (3, 1))
 
 
 def test_symbol_names_the_operator() -> None:
-    assert re.fullmatch(r"lib_sort_stable_[0-9a-f]{12}", library_symbol("aten.sort.stable", "x", [ROWS], []))
+    assert re.fullmatch(
+        r"lib_sort_stable_[0-9a-f]{12}", library_symbol("aten.sort.stable", "x", [ROWS], [])
+    )
     assert library_symbol("aten.topk.default", "x", [], []).startswith("lib_topk_")
 
 
@@ -18,8 +20,12 @@ def test_symbol_depends_on_all_that_decides_the_body_and_not_on_strides() -> Non
     others = [
         library_symbol("aten.sort.default", "x", [ROWS], [ROWS, None]),
         library_symbol("aten.sort.stable", "y", [ROWS], [ROWS, None]),
-        library_symbol("aten.sort.stable", "x", [TensorSpec((2, 3), "int64", (3, 1))], [ROWS, None]),
-        library_symbol("aten.sort.stable", "x", [TensorSpec((3, 2), "float32", (2, 1))], [ROWS, None]),
+        library_symbol(
+            "aten.sort.stable", "x", [TensorSpec((2, 3), "int64", (3, 1))], [ROWS, None]
+        ),
+        library_symbol(
+            "aten.sort.stable", "x", [TensorSpec((3, 2), "float32", (2, 1))], [ROWS, None]
+        ),
         library_symbol("aten.sort.stable", "x", [ROWS], [ROWS]),
         library_symbol("aten.sort.stable", "x", [ROWS, ROWS], [None]),
     ]

@@ -21,7 +21,7 @@ def take_call(result: torch.Tensor) -> LibraryCall:
 
 
 def test_results_are_cast_to_the_declared_dtype() -> None:
-    assert "-> (tensor<2xbf16>" in trace(take_call(torch.zeros(2).bfloat16()))
+    assert "return %8 : tensor<2xbf16>" in trace(take_call(torch.zeros(2).bfloat16()))
 
 
 def test_another_result_shape_than_declared_is_an_error() -> None:
@@ -37,7 +37,7 @@ def test_another_number_of_results_than_declared_is_an_error() -> None:
 
 def test_a_result_nobody_asked_for_is_left_out() -> None:
     call, _ = library_call("aten.sort.default", [None, ROW.long()], ROW)
-    assert "-> (tensor<4xi64>" in trace(call)
+    assert "return %2 : tensor<4xi64>" in trace(call)
 
 
 def test_an_operator_without_a_body_is_unsupported() -> None:
@@ -70,7 +70,9 @@ row, place, seed = (TensorSpec((4,), d, (1,)) for d in ("float32", "int64", "int
 seed = TensorSpec((1,), "int64", (1,))
 texts = [
     trace(LibraryCall("s", "aten.sort.default", '[[{"o":0}],{}]', (row,), (row, place))),
-    trace(LibraryCall("s", "neuron_compile.gamma.default", '[[{"o":0},3,{"o":1}],{}]', (seed, row), (row,))),
+    trace(LibraryCall(
+        "s", "neuron_compile.gamma.default", '[[{"o":0},3,{"o":1}],{}]', (seed, row), (row,)
+    )),
 ]
 assert not xla_bridge._backends, "a JAX backend was initialised"
 assert "torch" not in sys.modules
