@@ -1,7 +1,9 @@
-"""The artifact cache: an action cache over a content-addressed store. Bytes and digests, nothing else.
+"""The artifact cache: an action cache over a content-addressed store. Bytes and digests, nothing
+else.
 
-An action is a pure function from named bytes to named blobs. `ActionKey` names its inputs, `ActionCache`
-gives its blobs, from the store or by carrying it out once. Nothing here knows what the bytes mean.
+An action is a pure function from named bytes to named blobs. `ActionKey` names its inputs,
+`ActionCache` gives its blobs, from the store or by carrying it out once. Nothing here knows what
+the bytes mean.
 """
 
 from __future__ import annotations
@@ -11,13 +13,13 @@ from neuron_compile.cache.errors import (
     CacheError,
     CacheMissError,
     CacheWarning,
-    CorruptEntry,
-    UntrustedDirectory,
+    CorruptEntryError,
+    UntrustedDirectoryError,
 )
 from neuron_compile.cache.explain import MissExplanation, PartDifference
 from neuron_compile.cache.key import ActionKey, KeyPart
 from neuron_compile.cache.location import CacheLocation, default_directory, interpret_cache_url
-from neuron_compile.cache.policy import CachePolicy, Limits
+from neuron_compile.cache.policy import CachePolicy, Limits, RemotePolicy
 from neuron_compile.cache.result import ActionResult, Outcome
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Outcome",
     "CachePolicy",
     "Limits",
+    "RemotePolicy",
     "KeyPart",
     "MissExplanation",
     "PartDifference",
@@ -36,6 +39,6 @@ __all__ = [
     "CacheError",
     "CacheMissError",
     "CacheWarning",
-    "CorruptEntry",
-    "UntrustedDirectory",
+    "CorruptEntryError",
+    "UntrustedDirectoryError",
 ]

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from neuron_compile.cache.complaints import Complaints
-from neuron_compile.cache.counters import Counters
+from neuron_compile.cache.counters import Counters, Event
 from neuron_compile.cache.digests import digest_of
 from neuron_compile.cache.entry import ActionEntry, OutputBlob, is_blob_name
-from neuron_compile.cache.errors import CacheError, CacheMissError, CorruptEntry
+from neuron_compile.cache.errors import CacheError, CacheMissError
 from neuron_compile.cache.explain import MissExplanation, explain
-from neuron_compile.cache.layout import Layout
-from neuron_compile.cache.location import default_locks_directory
+from neuron_compile.cache.history import History, Miss
+from neuron_compile.cache.local_tier import LocalTier
+from neuron_compile.cache.location import locks_directory_for
 from neuron_compile.cache.locks import Reentry
-from neuron_compile.cache.policy import CachePolicy
+from neuron_compile.cache.policy import CachePolicy, Limits
 from neuron_compile.cache.result import ActionResult, Outcome
 from neuron_compile.cache.signing import Signer
-from neuron_compile.cache.store import Store
-from neuron_compile.cache.trust import check_trusted
 from neuron_compile.cache.turns import Turns, Waiting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
+    from neuron_compile.cache.audit import Audit
+    from neuron_compile.cache.bundle import ImportReport
+    from neuron_compile.cache.collector import Collection
+    from neuron_compile.cache.found import Found
     from neuron_compile.cache.key import ActionKey
+    from neuron_compile.cache.remote_tier import RemoteTier
+    from neuron_compile.cache.report import CacheStats
 
 Produce = Callable[[], Mapping[str, bytes]]
 _NEWEST_COMPARED = 2000
-
-
-class _Found(NamedTuple):
-    entry: ActionEntry
-    blobs: Mapping[str, bytes]
 
 
 def _log_waiting(message: str) -> None:
@@ -46,9 +47,10 @@ def _log_waiting(message: str) -> None:
 class ActionCache:
     """Actions and their blobs in `directory`, for any number of threads and processes.
 
-    Whatever is wrong with the store, an action is carried out and its blobs returned; the trouble is
-    warned of once (`CacheWarning`). Only what `produce` raises comes through, and it is not remembered.
-    `clock` gives seconds since the epoch. `on_wait` is told, in words, when another process is waited for.
+    Whatever is wrong with the store, an action is carried out and its blobs returned; the trouble
+    is warned of once (`CacheWarning`). Only what `produce` raises comes through, and it is not
+    remembered. `clock` gives seconds since the epoch. `on_wait` is told, in words, what is being
+    waited for.
     """
 
     def __init__(
@@ -63,169 +65,225 @@ class ActionCache:
         self.policy = policy or CachePolicy()
         self.counters = Counters()
         self.complaints = Complaints(str(self.directory))
-        self._clock = clock
         self._reentry = Reentry()
-        self.problem = ""
-        signer = self._signer()
-        layout = Layout(self.directory)
-        self._store = Store(layout, signer, read_only=self.policy.read_only)
-        store_id = digest_of(str(self.directory.resolve()).encode())[:16]
-        locks_directory = self.policy.locks_directory or default_locks_directory()
-        lock_directories = [locks_directory / store_id, self.directory / "locks"]
-        self._turns = Turns(lock_directories, self.policy.wait_seconds, on_wait, clock=clock)
-        self._check_directory()
+        signer, flaw = _signer(self.policy)
+        locks_directory = self.policy.locks_directory or locks_directory_for(self.directory)
+        self._local = LocalTier(
+            self.directory, self.policy, signer, locks_directory, self.complaints, clock
+        )
+        self._remote = None if flaw else self._remote_tier(signer)
+        if flaw:
+            self._local.give_up(flaw)
+        layout = self._local.layout
+        self._history = History(layout.history)
+        lock_directories = [locks_directory, layout.locks]
+        self._turns = Turns(
+            lock_directories[: 1 + self._local.has_store_locks], self.policy.wait_seconds, on_wait
+        )
+
+    @property
+    def problem(self) -> str:
+        """Why the store is not used; empty if it is."""
+        return self._local.problem
 
     def get_or_produce(self, key: ActionKey, produce: Produce, *, what: str = "") -> ActionResult:
         """The blobs of `key`: from the store, or from `produce`, which one caller at a time runs.
 
-        `what` names the work in messages. Raises what `produce` raises; `TypeError` if it does not
-        return named bytes; `CacheMissError` if the policy requires a hit and there is none.
+        `what` names the work in messages. While the result's `blobs` live, eviction spares the
+        entry. Raises what `produce` raises; `TypeError` if it does not return named bytes;
+        `CacheMissError` if the policy requires a hit and there is none.
         """
         name = what or f"{key.kind} {key.digest[:12]}"
         start = time.perf_counter()
-        found = self._look_up(key.digest)
+        found = self._local.look_up(key.digest)
         if found is not None:
-            return self._hit(found, start)
-        if self.policy.require_cache:
-            raise CacheMissError(
-                f"{name} is not in the cache {self.directory}: {self.explain_miss(key)}"
-            )
-        self.counters.misses += 1
-        if self.problem or self.policy.read_only or key.digest in self._reentry.keys:
-            return self._produce(key, produce, name, start, store=False)
+            return self._hit(Outcome.HIT, found, start)
+        if not self._local.is_writable or key.digest in self._reentry.keys:
+            return self._fetch_or_produce(key, produce, name, start)
         with self._turns.take(key.digest, name) as turn:
             for failure in turn.failures:
-                self.complaints.about("disk", f"cannot lock, so work may be done twice: {failure}")
-            self.counters.wait_timeouts += turn.timed_out
-            found = self._look_up(key.digest)
+                self.complaints.about("disk", f"work may be done twice, cannot lock: {failure}")
+            self.counters.add("wait_timeouts", int(turn.timed_out))
+            found = self._local.look_up(key.digest)
             if found is not None:
-                self.counters.waits += 1
-                return self._hit(found, start)
+                self.counters.add("waits")
+                return self._hit(Outcome.HIT, found, start)
             self._reentry.keys.add(key.digest)
             try:
-                return self._produce(key, produce, name, start, store=True)
+                return self._fetch_or_produce(key, produce, name, start)
             finally:
                 self._reentry.keys.discard(key.digest)
 
     def get(self, key: ActionKey) -> Mapping[str, bytes] | None:
-        """The verified blobs of `key`, or `None`."""
-        found = self._look_up(key.digest)
-        return None if found is None else found.blobs
+        """The verified blobs of `key`, or `None`. While they live, eviction spares the entry."""
+        start = time.perf_counter()
+        found = self._local.look_up(key.digest)
+        if found is not None:
+            return self._hit(Outcome.HIT, found, start).blobs
+        found = self._fetch(key.digest)
+        if found is None:
+            self.counters.add("misses")
+            return None
+        return self._hit(Outcome.REMOTE_HIT, found, start).blobs
+
+    def present(self, keys: Iterable[ActionKey]) -> set[str]:
+        """The digests of those `keys` that have an entry, here or at the remote; blobs are not
+        looked at.
+        """
+        digests = {key.digest for key in keys}
+        layout = self._local.layout
+        here = set()
+        if not self.problem:
+            here = {digest for digest in digests if layout.path("action", digest).exists()}
+        return here if self._remote is None else here | self._remote.present(digests - here)
 
     def explain_miss(self, key: ActionKey) -> MissExplanation:
-        """The stored entry nearest to `key` and the parts in which it differs (the newest 2000 are compared)."""
+        """The entry nearest to `key` (of the 2000 used last), and the parts in which it differs."""
         if self.problem:
-            return MissExplanation(key.digest, key.kind, None, (), 0, note=self.problem)
-        return explain(key.digest, key.kind, key.records, self._newest_entries())
+            return MissExplanation(key.digest, key.kind, None, (), 0, self.problem)
+        return explain(key.digest, key.kind, key.records, self.entries(_NEWEST_COMPARED))
 
-    def _signer(self) -> Signer | None:
-        if self.policy.key_file is None:
-            return None
-        try:
-            return Signer.from_file(self.policy.key_file)
-        except CacheError as error:
-            self._give_up(str(error))
-            return None
+    def entries(self, newest: int | None = None) -> Iterator[ActionEntry]:
+        """The entries of the store, or the `newest` of them, the most recently used first."""
+        from neuron_compile.cache import maintenance
 
-    def _check_directory(self) -> None:
-        if self.policy.allow_shared:
-            return
-        try:
-            check_trusted(self.directory)
-        except CacheError as error:
-            self._give_up(
-                f"not used, for a cached executable is code: {error}. Mend its permissions or allow it."
+        return maintenance.entries(self._local, newest)
+
+    def stats(self) -> CacheStats:
+        """Settings, sizes and counts; looks at every file of the store."""
+        from neuron_compile.cache import report
+
+        return report.gather(self._local, self._history, self.counters.snapshot())
+
+    def check(self, *, repair: bool = False) -> Audit:
+        """Verify every byte of the store; with `repair` set damage aside and drop what is of no
+        use.
+
+        Raises `CacheError` if the store is not used, or not writable and to be repaired.
+        """
+        from neuron_compile.cache import audit, maintenance
+
+        maintenance.require_usable(self._local, writable=repair)
+        return audit.check(self._local.store, self._local.clock(), repair=repair)
+
+    def evict(self, limits: Limits | None = None) -> Collection | None:
+        """Bring the store within `limits` (the policy's by default), sparing what processes hold.
+
+        `None` if another process is doing so. Raises `CacheError` if the store cannot be written.
+        """
+        from neuron_compile.cache import maintenance
+
+        maintenance.require_usable(self._local, writable=True)
+        done = self._local.collect(limits or self.policy.limits)
+        self.counters.add("evicted", 0 if done is None else done.removed_entries)
+        return done
+
+    def clear(self) -> Collection:
+        """Remove every entry, held or not; what is in memory stays valid. Raises as `evict`, and
+        `OSError`.
+        """
+        from neuron_compile.cache import maintenance
+
+        return maintenance.clear(self._local)
+
+    def export_bundle(self, target: Path | BinaryIO, keys: Iterable[str] | None = None) -> int:
+        """Write the entries with these key digests (all by default) into one file; returns their
+        number.
+
+        Raises `CacheError` if one of `keys` has no sound entry.
+        """
+        from neuron_compile.cache import maintenance
+
+        return maintenance.export(self._local, keys, target)
+
+    def import_bundle(self, source: Path | BinaryIO) -> ImportReport:
+        """Publish the entries of a bundle: all of it, or nothing if any of it is unsound.
+
+        Raises `CorruptEntryError` for a bundle that is damaged or not signed as the policy demands.
+        """
+        from neuron_compile.cache import maintenance
+
+        return maintenance.import_from(self._local, source)
+
+    def _fetch_or_produce(
+        self, key: ActionKey, produce: Produce, what: str, start: float
+    ) -> ActionResult:
+        found = self._fetch(key.digest)
+        if found is not None:
+            return self._hit(Outcome.REMOTE_HIT, found, start)
+        self.counters.add("misses")
+        if self._local.is_writable:
+            now = self._local.clock()
+            self._history.add(Miss(now, key.digest, key.kind, what, key.records))
+        if self.policy.require_cache:
+            raise CacheMissError(
+                f"{what} is not in the cache {self.directory}, which was required to have it:\n"
+                f"{self.explain_miss(key)}"
             )
-        except OSError as error:
-            self._give_up(f"not used: {error}")
+        return self._produce(key, produce, what, start)
 
-    def _give_up(self, problem: str) -> None:
-        self.problem = self.problem or problem
-        self.complaints.about("trust", problem)
-
-    def _look_up(self, digest: str) -> _Found | None:
-        if self.problem:
+    def _fetch(self, digest: str) -> Found | None:
+        if self._remote is None:
             return None
-        try:
-            return self._read(digest)
-        except CorruptEntry as error:
-            self.complaints.about("damage", f"{error}; set aside and produced again")
-        except OSError as error:
-            self.complaints.about("disk", f"cannot be read: {error}")
-        return None
-
-    def _read(self, digest: str) -> _Found | None:
-        now = self._clock()
-        entry = self._store.read_action(digest, now)
-        if entry is None:
+        fetched = self._remote.look_up(digest)
+        if fetched is None:
             return None
-        blobs: dict[str, bytes] = {}
-        for output in entry.outputs:
-            data = self._store.read_blob(output, now)
-            if data is None:
-                return None
-            blobs[output.name] = data
-        return _Found(entry, MappingProxyType(blobs))
+        found, data = fetched
+        return self._local.publish(found.entry, found.blobs, data) or found
 
-    def _hit(self, found: _Found, start: float) -> ActionResult:
+    def _hit(self, outcome: Outcome, found: Found, start: float) -> ActionResult:
         lookup_seconds = time.perf_counter() - start
-        result = ActionResult(found.blobs, Outcome.HIT, found.entry.produce_seconds, lookup_seconds)
-        self.counters.hits += 1
-        self.counters.seconds_saved += result.seconds_saved
+        result = ActionResult(found.blobs, outcome, found.entry.produce_seconds, lookup_seconds)
+        event: Event = "hits" if outcome is Outcome.HIT else "remote_hits"
+        self.counters.add(event, seconds_saved=result.seconds_saved)
         return result
 
-    def _produce(
-        self, key: ActionKey, produce: Produce, what: str, start: float, *, store: bool
-    ) -> ActionResult:
+    def _produce(self, key: ActionKey, produce: Produce, what: str, start: float) -> ActionResult:
         before = time.perf_counter()
         blobs = _checked_blobs(produce(), what)
         seconds = time.perf_counter() - before
-        self.counters.produced += 1
-        is_stored = store and self._publish(key, blobs, what, seconds)
-        self.counters.stored += is_stored
-        self.counters.uncached += not is_stored
-        outcome = Outcome.PRODUCED if is_stored else Outcome.UNCACHED
-        return ActionResult(blobs, outcome, seconds, before - start)
-
-    def _publish(
-        self, key: ActionKey, blobs: Mapping[str, bytes], what: str, seconds: float
-    ) -> bool:
-        now = self._clock()
+        self.counters.add("produced")
         outputs = tuple(
             OutputBlob(name, digest_of(data), len(data)) for name, data in blobs.items()
         )
-        entry = ActionEntry(
-            key.digest, key.kind, key.records, outputs, max(0.0, float(now)), seconds, what
-        )
-        try:
-            self._store.write_blobs(outputs, blobs, now)
-            self._store.write_action(entry, now)
-            if self._store.lacks(outputs):  # someone cleared the store between the two
-                self._store.write_blobs(outputs, blobs, now)
-        except OSError as error:
-            self.complaints.about("disk", f"cannot be written, going on without it: {error}")
+        created = max(0.0, float(self._local.clock()))
+        entry = ActionEntry(key.digest, key.kind, key.records, outputs, created, seconds, what)
+        stored = self._local.publish(entry, blobs)
+        is_sent = self._send(entry, blobs)
+        self.counters.add("stored" if stored or is_sent else "uncached")
+        outcome = Outcome.PRODUCED if stored or is_sent else Outcome.UNCACHED
+        return ActionResult(stored.blobs if stored else blobs, outcome, seconds, before - start)
+
+    def _send(self, entry: ActionEntry, blobs: Mapping[str, bytes]) -> bool:
+        if self._remote is None or not self._remote.remote.policy.write_back:
             return False
-        return True
+        is_sent = self._remote.send(entry, blobs, self._local.store.encode(entry))
+        self.counters.add("sent", int(is_sent))
+        return is_sent
 
-    def _newest_entries(self) -> Iterator[ActionEntry]:
-        files = sorted(self._store.layout.files("action"), key=lambda file: -file.used)
-        for file in files[:_NEWEST_COMPARED]:
-            try:
-                entry = self._store.read_action(file.digest, file.used)
-            except (OSError, CorruptEntry):
-                continue
-            if entry is not None:
-                yield entry
+    def _remote_tier(self, signer: Signer | None) -> RemoteTier | None:
+        if self.policy.remote is None:
+            return None
+        from neuron_compile.cache.remote import Remote
+        from neuron_compile.cache.remote_tier import RemoteTier
+
+        remote = Remote(self.policy.remote, self.complaints)
+        return RemoteTier(remote, signer, self._local.blob, self.complaints)
 
 
-def _checked_blobs(blobs: Mapping[str, bytes], what: str) -> Mapping[str, bytes]:
+def _signer(policy: CachePolicy) -> tuple[Signer | None, str]:
+    if policy.key_file is None:
+        return None, ""
+    try:
+        return Signer.from_file(policy.key_file), ""
+    except CacheError as error:
+        return None, f"not used: {error}"
+
+
+def _checked_blobs(blobs: Any, what: str) -> dict[str, bytes]:
     if not isinstance(blobs, Mapping) or not blobs:
-        raise TypeError(
-            f"producing {what} gave {type(blobs).__name__} without blobs, not a mapping of bytes"
-        )
+        raise TypeError(f"producing {what} gave no mapping of blobs but {type(blobs).__name__}")
     for name, data in blobs.items():
         if not is_blob_name(name) or not isinstance(data, bytes):
-            raise TypeError(
-                f"producing {what} gave a bad blob {name!r} of type {type(data).__name__}"
-            )
-    return MappingProxyType({name: blobs[name] for name in sorted(blobs)})
+            raise TypeError(f"producing {what} gave {name!r} of type {type(data).__name__}")
+    return {name: blobs[name] for name in sorted(blobs)}

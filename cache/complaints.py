@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections import Counter
-from typing import Literal
+from typing import Final, Literal
 
 from neuron_compile.cache.errors import CacheWarning
+from neuron_compile.cache.forks import Guard
 
 Trouble = Literal["damage", "disk", "trust", "remote", "size"]
 
-_warned: set[tuple[str, Trouble]] = set()
-_guard = threading.Lock()
+_warned: Final[set[tuple[str, Trouble]]] = set()
+_guard: Final = Guard()
 
 
 class Complaints:
@@ -23,11 +23,11 @@ class Complaints:
         self.counts: Counter[Trouble] = Counter()
 
     def about(self, trouble: Trouble, message: str) -> None:
-        """Count the trouble, and warn if this process has not yet warned of its kind for this place."""
+        """Count the trouble; warn if this process has not yet warned of its kind for this place."""
+        mark = (self.place, trouble)
         with _guard:
             self.counts[trouble] += 1
-            mark = (self.place, trouble)
-            if mark in _warned:
-                return
+            is_new = mark not in _warned
             _warned.add(mark)
-        warnings.warn(f"compile cache {self.place}: {message}", CacheWarning, stacklevel=2)
+        if is_new:
+            warnings.warn(f"compile cache {self.place}: {message}", CacheWarning, stacklevel=2)

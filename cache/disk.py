@@ -7,10 +7,9 @@ import errno
 import fcntl
 import os
 import stat
-import uuid
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from neuron_compile.cache.errors import CorruptEntry
+from neuron_compile.cache.errors import CorruptEntryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +20,9 @@ _PASSING: Final = frozenset({errno.ENOENT, errno.ESTALE})
 
 
 class FileBytes(NamedTuple):
-    """A file's bytes, which file they came from, and when it was last used (seconds since the epoch)."""
+    """A file's bytes, which file they came from, and when it was last used (seconds since the
+    epoch).
+    """
 
     data: bytes
     inode: int
@@ -31,8 +32,8 @@ class FileBytes(NamedTuple):
 def read_whole(path: Path, largest: int) -> FileBytes:
     """The file at `path`.
 
-    Raises `OSError` if it cannot be read, `CorruptEntry` if it is no regular file or larger than
-    `largest` bytes. A stale network handle is tried again once.
+    Raises `OSError` if it cannot be read, `CorruptEntryError` if it is no regular file or larger
+    than `largest` bytes. A stale network handle is tried again once.
     """
     return _retried(lambda: _read_whole(path, largest), frozenset({errno.ESTALE}))
 
@@ -44,9 +45,9 @@ def _read_whole(path: Path, largest: int) -> FileBytes:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise CorruptEntry("not a regular file")
+            raise CorruptEntryError("not a regular file")
         if status.st_size > largest:
-            raise CorruptEntry(f"{status.st_size} bytes where at most {largest} were expected")
+            raise CorruptEntryError(f"{status.st_size} bytes where at most {largest} were expected")
         chunks = []
         left = status.st_size + 1
         while left > 0 and (chunk := os.read(descriptor, left)):
@@ -61,17 +62,17 @@ def _read_whole(path: Path, largest: int) -> FileBytes:
 def write_whole(temporary: Path, target: Path, data: bytes) -> None:
     """Publish `data` as `target`, whole or not at all. Both paths lie on one file system.
 
-    The file is written and synced in the directory `temporary`, then renamed. Its mode is what the umask
-    says. Raises `OSError`; then nothing is left behind. Missing directories are made.
+    The file is written and synced in the directory `temporary`, then renamed. Its mode is what the
+    umask says. Raises `OSError`; then nothing is left behind. Missing directories are made.
     """
     # A sweep that comes between the creation and the lock may take the file away: once more, then.
     _retried(lambda: _write_whole(temporary, target, data), _PASSING)
 
 
 def _write_whole(temporary: Path, target: Path, data: bytes) -> None:
-    path = temporary / f"{os.getpid()}-{uuid.uuid4().hex}"
+    path = temporary / f"{os.getpid()}-{os.urandom(16).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    descriptor = _in_directory(temporary, lambda: os.open(path, flags, 0o666))
+    descriptor = in_directory(temporary, lambda: os.open(path, flags, 0o666))
     try:
         # Held while the writer lives: tells a sweep which files are abandoned.
         with contextlib.suppress(OSError):
@@ -80,7 +81,7 @@ def _write_whole(temporary: Path, target: Path, data: bytes) -> None:
         while view:
             view = view[os.write(descriptor, view) :]
         os.fsync(descriptor)
-        _in_directory(target.parent, lambda: path.replace(target))
+        in_directory(target.parent, lambda: path.replace(target))
     except BaseException:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -89,12 +90,47 @@ def _write_whole(temporary: Path, target: Path, data: bytes) -> None:
         os.close(descriptor)
 
 
-def _in_directory(directory: Path, action: Callable[[], _T]) -> _T:
+def put_back(source: Path, target: Path) -> None:
+    """Move `source` to `target` unless there is a file at `target` already; `source` is gone either
+    way.
+    """
+    try:
+        target.hardlink_to(source)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        if not target.exists():
+            source.rename(target)
+            return
+    source.unlink()
+
+
+def in_directory(directory: Path, action: Callable[[], _T]) -> _T:
+    """What `action` gives; if it finds no such file, once more after making `directory`."""
     try:
         return action()
     except FileNotFoundError:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
         return action()
+
+
+def make_directory(directory: Path) -> None:
+    """Make `directory` and those above it that are missing, open to no more users than what is
+    there.
+
+    So a store whose directory was made for a team stays a team's, and no umask opens one user's to
+    all.
+    """
+    try:
+        status = directory.parent.stat()
+        # Anyone may write to a sticky directory such as /tmp, and not to what is in it.
+        mode = 0o755 if status.st_mode & stat.S_ISVTX else 0o777
+        directory.mkdir(mode=status.st_mode & mode, exist_ok=True)
+    except FileNotFoundError:
+        if directory.parent == directory:
+            raise
+        make_directory(directory.parent)
+        directory.mkdir(mode=directory.parent.stat().st_mode & 0o777, exist_ok=True)
 
 
 def _retried(action: Callable[[], _T], passing: frozenset[int]) -> _T:

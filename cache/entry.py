@@ -3,7 +3,7 @@
 One header line, then canonical JSON:
 
     neuron-compile-action 1 <sha256 of the body> <hmac of the body, or ->
-    {"kind": ..., "outputs": [[name, digest, size], ...], "parts": [[name, size, digest, short], ...], ...}
+    {"outputs": [[name, digest, size], ...], "parts": [[name, size, digest, short], ...], ...}
 
 There is exactly one encoding of an entry; anything else is refused. It must not know paths.
 """
@@ -14,10 +14,10 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from neuron_compile.cache.digests import digest_of, is_digest
-from neuron_compile.cache.errors import CorruptEntry
+from neuron_compile.cache.errors import CorruptEntryError
 from neuron_compile.cache.key import FORMAT_VERSION, LONGEST_SHORT_VALUE, KeyPart, digest_of_records
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class OutputBlob:
 class ActionEntry:
     """An action that was carried out.
 
-    `created` is in seconds since the epoch, `produce_seconds` is how long the work took, `what` is the
-    name the caller gave it; none of the three is part of the key.
+    `created` is in seconds since the epoch, `produce_seconds` is how long the work took, `what` is
+    the name the caller gave it; none of the three is part of the key.
     """
 
     key: str
@@ -92,22 +92,22 @@ def encode(entry: ActionEntry, signer: Signer | None) -> bytes:
 def decode(data: bytes, key: str, signer: Signer | None) -> ActionEntry:
     """The entry in `data`, proven to answer `key`.
 
-    Raises `CorruptEntry`, and nothing else, if it is damaged, of another version, for another key, or
-    (when there is a signer) not signed by it.
+    Raises `CorruptEntryError`, and nothing else, if it is damaged, of another version, for another
+    key, or (when there is a signer) not signed by it.
     """
     if len(data) > LARGEST_ENTRY:
-        raise CorruptEntry(f"entry of {len(data)} bytes is too large")
+        raise CorruptEntryError(f"entry of {len(data)} bytes is too large")
     body = _checked_body(data, signer)
     try:
         entry = _from_json(json.loads(body))
         proven = digest_of_records(entry.kind, entry.parts)
         canonical = encode(entry, None)
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
-        raise CorruptEntry(f"entry is malformed: {error}") from error
+        raise CorruptEntryError(f"entry is malformed: {error}") from error
     if canonical.partition(b"\n")[2] != body:
-        raise CorruptEntry("entry is not in canonical form")
+        raise CorruptEntryError("entry is not in canonical form")
     if not entry.key == proven == key:
-        raise CorruptEntry(f"entry answers another key, {proven[:12]}")
+        raise CorruptEntryError(f"entry answers another key, {proven[:12]}")
     return entry
 
 
@@ -116,17 +116,19 @@ def _checked_body(data: bytes, signer: Signer | None) -> bytes:
     try:
         magic, version, checksum, signature = header.decode("ascii").split(" ")
     except ValueError as error:
-        raise CorruptEntry("entry has no header" if data else "entry is empty") from error
+        raise CorruptEntryError("entry has no header" if data else "entry is empty") from error
     if magic != _MAGIC or not newline:
-        raise CorruptEntry("entry has no header")
+        raise CorruptEntryError("entry has no header")
     if version != str(FORMAT_VERSION):
-        raise CorruptEntry(f"entry has format version {version[:20]}, expected {FORMAT_VERSION}")
+        raise CorruptEntryError(
+            f"entry has format version {version[:20]}, expected {FORMAT_VERSION}"
+        )
     if checksum != digest_of(body):
-        raise CorruptEntry("entry does not match its checksum")
+        raise CorruptEntryError("entry does not match its checksum")
     if signature != "-" and not is_digest(signature):
-        raise CorruptEntry("entry has a malformed signature")
+        raise CorruptEntryError("entry has a malformed signature")
     if signer is not None and not signer.accepts(body, signature):
-        raise CorruptEntry("entry is not signed with the configured key")
+        raise CorruptEntryError("entry is not signed with the configured key")
     return body
 
 
@@ -180,7 +182,7 @@ def _rows(value: object) -> list[object]:
     return value
 
 
-def _row(value: object, length: int) -> list[object]:
+def _row(value: object, length: int) -> list[Any]:
     if not isinstance(value, list) or len(value) != length:
         raise ValueError(f"a row of {length} was expected")
     return value

@@ -11,11 +11,11 @@ class CacheMissError(CacheError):
     """The policy demands a hit and there is none; the message explains the miss."""
 
 
-class CorruptEntry(CacheError):
+class CorruptEntryError(CacheError):
     """Bytes from a store, a remote or a bundle are not what they claim to be."""
 
 
-class UntrustedDirectory(CacheError):
+class UntrustedDirectoryError(CacheError):
     """The directory can be written by someone who is not to be trusted with executables."""
 
 

@@ -1,4 +1,4 @@
-"""Why did it miss? The stored entry most like the wanted key, and the parts in which they differ."""
+"""Why did it miss? The stored entry most like the wanted key, and the parts that differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _BULK_WEIGHT = 4
 
 @dataclass(frozen=True, slots=True)
 class PartDifference:
-    """A part that differs: how the stored entry shows it and how the wanted key does; `None` is absent."""
+    """A part that differs: how the stored entry shows it and how the wanted key does; `None` is
+    absent.
+    """
 
     name: str
     stored: str | None
@@ -34,7 +36,8 @@ class PartDifference:
 class MissExplanation:
     """The nearest stored entry and what sets the wanted key apart from it.
 
-    `nearest` is `None` when the store holds nothing of that kind; `looked_at` counts the entries compared.
+    `nearest` is `None` when the store holds nothing of that kind; `looked_at` counts the entries
+    compared.
     """
 
     key: str
@@ -61,8 +64,8 @@ def explain(
 ) -> MissExplanation:
     """Compare the wanted parts with every entry of the same kind; the least different one explains.
 
-    A part too long to be shown (the program itself) counts four times: an entry for the same program
-    under other tools explains more than one for another program. Of equals the first wins.
+    A part too long to be shown (the program itself) counts four times: an entry for the same
+    program under other tools explains more than one for another program. Of equals the first wins.
     """
     nearest: ActionEntry | None = None
     least = 0
@@ -99,5 +102,5 @@ def _differences(wanted: Sequence[KeyPart], stored: Sequence[KeyPart]) -> list[P
         a, b = left.get(name), right.get(name)
         if a is not None and b is not None and a.digest == b.digest:
             continue
-        found.append(PartDifference(name, b and b.shown(), a and a.shown()))
+        found.append(PartDifference(name, b.shown() if b else None, a.shown() if a else None))
     return found

@@ -1,4 +1,6 @@
-"""Keys: the named inputs of an action and their one digest. What the parts mean is the caller's affair."""
+"""Keys: the named inputs of an action and their one digest. What the parts mean is the caller's
+affair.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FORMAT_VERSION: Final = 1
-"""Version of entries and keys alike. It is hashed into every key, so no reader ever meets another's format."""
+"""Version of entries and keys alike. It is hashed into every key, so no reader ever meets another's
+format.
+"""
 
 LONGEST_SHORT_VALUE: Final = 200
 """Printable values up to this many bytes are kept in entries, so that a miss can show them."""
@@ -24,7 +28,9 @@ _NAME = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?")
 
 @dataclass(frozen=True, slots=True)
 class KeyPart:
-    """One named input as an entry remembers it: its size in bytes, its digest, and its text if short."""
+    """One named input as an entry remembers it: its size in bytes, its digest, and its text if
+    short.
+    """
 
     name: str
     size: int
@@ -52,7 +58,8 @@ class ActionKey:
     The order of the parts does not count: they are hashed by name, and a name may occur once only.
     Equal parts give the same digest in every process, on every machine.
 
-    Raises `ValueError` for a malformed kind or name, a repeated name, and a value that is not bytes.
+    Raises `ValueError` for a malformed kind or name, a repeated name, and a value that is not
+    bytes.
     """
 
     kind: str
@@ -72,10 +79,11 @@ class ActionKey:
 
 
 def digest_of_records(kind: str, records: Iterable[KeyPart]) -> str:
-    """The key's digest from the digests of its parts, so that an entry can prove which key it answers.
+    """The key's digest from the digests of its parts, so that an entry can prove which key it
+    answers.
 
-    Every field is preceded by its length in eight bytes: no two lists of parts give the same stream.
-    Raises `ValueError` when kind or names are malformed, repeated or out of order.
+    Every field is preceded by its length in eight bytes: no two lists of parts give the same
+    stream. Raises `ValueError` when kind or names are malformed, repeated or out of order.
     """
     if _KIND.fullmatch(kind) is None:
         raise ValueError(f"kind of action {kind!r} is not a lower-case word")

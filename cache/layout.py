@@ -24,7 +24,9 @@ _FOLDER: dict[Kind, str] = {"action": "ac", "blob": "cas"}
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file of the store: `size` in bytes as the disk counts them, `used` in seconds since the epoch."""
+    """A file of the store: `size` in bytes as the disk counts them, `used` in seconds since the
+    epoch.
+    """
 
     kind: Kind
     digest: str
@@ -48,12 +50,39 @@ class Layout:
         return self.root / "tmp"
 
     @property
+    def evicted(self) -> Path:
+        """Files on their way out, of a collection that is going on."""
+        return self.root / "evicted"
+
+    @property
     def quarantine(self) -> Path:
         """Damaged files, kept for a bounded time for study."""
         return self.root / "quarantine"
 
+    @property
+    def locks(self) -> Path:
+        """Lock files; their existence means nothing."""
+        return self.root / "locks"
+
+    @property
+    def leases(self) -> Path:
+        """One file for each process that holds actions."""
+        return self.root / "leases"
+
+    @property
+    def usage(self) -> Path:
+        """The estimate of the store's size."""
+        return self.root / "usage"
+
+    @property
+    def history(self) -> Path:
+        """What was asked for in vain lately."""
+        return self.root / "history"
+
     def files(self, kind: Kind) -> Iterator[StoredFile]:
-        """Every file of one kind, in no order; what is not ours or vanishes meanwhile is passed over."""
+        """Every file of one kind, in no order; what is not ours or vanishes meanwhile is passed
+        over.
+        """
         for shard in _scan(self.root / _FOLDER[kind]):
             for item in _scan(shard.path):
                 if not is_digest(item.name) or item.name[:2] != shard.name:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from neuron_compile.cache.errors import CacheError
 
@@ -44,18 +44,25 @@ def default_directory() -> Path:
     return Path(platformdirs.user_cache_path(_APPLICATION))
 
 
-def default_locks_directory() -> Path:
-    """A directory of this user's own on a local disk, for lock files."""
+def locks_directory_for(directory: Path) -> Path:
+    """Where locks for the store in `directory` live by default: on a local disk, in this user's own
+    folder.
+    """
     import tempfile
 
-    return Path(tempfile.gettempdir()) / f"{_APPLICATION}-locks-{os.getuid()}"
+    store = hashlib.sha256(os.fsencode(directory.resolve())).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"{_APPLICATION}-locks-{os.getuid()}" / store
 
 
 def interpret_cache_url(url: str) -> CacheLocation:
-    """What `NEURON_COMPILE_CACHE_URL` names: a path or `file://` is a directory, `s3://` and its like a remote.
+    """What `NEURON_COMPILE_CACHE_URL` names: a path or `file://` is a directory, `s3://` and its
+    like a remote.
 
-    Raises `CacheError` for an empty value, a scheme that is no store, and a `file://` URL of another host.
+    Raises `CacheError` for an empty value, a scheme that is no store, and a `file://` URL of
+    another host.
     """
+    from urllib.parse import unquote, urlsplit
+
     text = url.strip()
     if not text:
         raise CacheError("the cache URL is empty")

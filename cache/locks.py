@@ -1,7 +1,7 @@
 """Locks that the kernel releases when their holder dies, however it dies.
 
-`flock` on a file that is only ever opened: its existence means nothing. A lock file is removed only by
-a holder of its lock, and who gets a lock checks that the file is still the one at its path.
+`flock` on a file that is only ever opened: its existence means nothing. A lock file is removed only
+by a holder of its lock, and who gets a lock checks that the file is still the one at its path.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import contextlib
 import fcntl
 import json
 import os
-import socket
 import threading
 import weakref
 from typing import TYPE_CHECKING, Final
+
+from neuron_compile.cache.disk import make_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,7 @@ class HeldLock:
     def note(self, what: str, since: float) -> None:
         """Leave word of who holds the lock and for what, for those who wait. Never fails."""
         text = json.dumps(
-            {"pid": os.getpid(), "host": socket.gethostname(), "what": what, "since": since}
+            {"pid": os.getpid(), "host": os.uname().nodename, "what": what, "since": since}
         )
         with contextlib.suppress(OSError):
             os.ftruncate(self._descriptor, 0)
@@ -71,7 +72,9 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 def try_lock(path: Path) -> HeldLock | None:
-    """The lock on `path` if it is free now, else `None`. Raises `OSError` if it cannot be locked at all."""
+    """The lock on `path` if it is free now, else `None`. Raises `OSError` if it cannot be locked at
+    all.
+    """
     while True:
         descriptor = _open(path)
         try:
@@ -101,7 +104,7 @@ def _open(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | flags, 0o666)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
         return os.open(path, os.O_RDWR | flags, 0o666)
     except PermissionError:
         # Another user's lock file in a shared store: reading rights are enough for a local flock.

@@ -24,8 +24,8 @@ class Outcome(StrEnum):
 class ActionResult:
     """The verified blobs of an action.
 
-    `produce_seconds` is what the work took, now or when the entry was made; `lookup_seconds` is what
-    the cache took, waiting for others included.
+    `produce_seconds` is what the work took, now or when the entry was made; `lookup_seconds` is
+    what the cache took, waiting for others included.
     """
 
     blobs: Mapping[str, bytes]

@@ -25,7 +25,8 @@ class Signer:
     def from_file(cls, path: Path) -> Signer:
         """The signer whose key is the content of `path`, surrounding white space removed.
 
-        Raises `CacheError` if the file cannot be read, is shorter than 16 bytes, or can be read by others.
+        Raises `CacheError` if the file cannot be read, is shorter than 16 bytes, or can be read by
+        others.
         """
         try:
             secret = path.read_bytes().strip()
@@ -47,5 +48,5 @@ class Signer:
         return hmac.new(self.secret, body, hashlib.sha256).hexdigest()
 
     def accepts(self, body: bytes, signature: str) -> bool:
-        """Whether `signature` was made with this key over `body`; takes the same time either way."""
+        """Whether `signature` is this key's over `body`; takes the same time either way."""
         return hmac.compare_digest(self.sign(body), signature)

@@ -1,20 +1,20 @@
-"""One directory of verified bytes. It knows neither locks nor limits nor what to do about a failure."""
+"""One directory of verified bytes. It knows neither locks nor limits nor what to do about a
+failure.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import uuid
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_compile.cache import disk
 from neuron_compile.cache.digests import digest_of
 from neuron_compile.cache.entry import LARGEST_ENTRY, ActionEntry, OutputBlob, decode, encode
-from neuron_compile.cache.errors import CorruptEntry
+from neuron_compile.cache.errors import CorruptEntryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from neuron_compile.cache.layout import Kind, Layout
     from neuron_compile.cache.signing import Signer
@@ -22,11 +22,19 @@ if TYPE_CHECKING:
 _TOUCH_SECONDS: Final = 3600.0
 
 
+class StoredAction(NamedTuple):
+    """An entry, the bytes it came from, and when it was last used (seconds since the epoch)."""
+
+    entry: ActionEntry
+    data: bytes
+    last_used: float
+
+
 class Store:
     """Actions and blobs in `layout`, signed and checked by `signer` if there is one.
 
-    Every method may raise `OSError`. Reading raises `CorruptEntry` for bytes that are not what their
-    name says, after setting them aside (unless `read_only`).
+    Every method may raise `OSError`. Reading raises `CorruptEntryError` for bytes that are not what
+    their name says, after setting them aside (unless `read_only`).
     """
 
     def __init__(self, layout: Layout, signer: Signer | None, *, read_only: bool) -> None:
@@ -34,24 +42,22 @@ class Store:
         self.signer = signer
         self.read_only = read_only
 
-    def read_action(self, key: str, now: float) -> ActionEntry | None:
-        """The entry of `key`, or `None` if there is none. Its time of use becomes `now`."""
+    def read_action(self, key: str) -> StoredAction | None:
+        """The entry of `key`, or `None` if there is none."""
         path = self.layout.path("action", key)
         inode = 0
         try:
             found = disk.read_whole(path, LARGEST_ENTRY)
             inode = found.inode
-            entry = decode(found.data, key, self.signer)
+            return StoredAction(decode(found.data, key, self.signer), found.data, found.used)
         except FileNotFoundError:
             return None
-        except CorruptEntry as error:
+        except CorruptEntryError as error:
             self.set_aside("action", key, inode)
-            raise CorruptEntry(f"action {key[:12]}: {error}") from error
-        self._touch(path, found.used, now)
-        return entry
+            raise CorruptEntryError(f"action {key[:12]}: {error}") from error
 
-    def read_blob(self, output: OutputBlob, now: float) -> bytes | None:
-        """The bytes of `output`, or `None` if they are gone. Their time of use becomes `now`."""
+    def read_blob(self, output: OutputBlob) -> bytes | None:
+        """The bytes of `output`, or `None` if they are gone."""
         path = self.layout.path("blob", output.digest)
         inode = 0
         try:
@@ -60,35 +66,51 @@ class Store:
             check_blob(output, found.data)
         except FileNotFoundError:
             return None
-        except CorruptEntry as error:
+        except CorruptEntryError as error:
             self.set_aside("blob", output.digest, inode)
-            raise CorruptEntry(f"blob {output.digest[:12]} ({output.name}): {error}") from error
-        self._touch(path, found.used, now)
+            raise CorruptEntryError(
+                f"blob {output.digest[:12]} ({output.name}): {error}"
+            ) from error
         return found.data
 
     def write_blobs(
         self, outputs: Iterable[OutputBlob], blobs: Mapping[str, bytes], now: float
-    ) -> int:
-        """Put the blobs in place; those that are there already, and whole, stay. Returns the bytes written."""
-        written = 0
+    ) -> list[int]:
+        """Put the blobs in place; those there and whole stay. The sizes of those written."""
+        written = []
         for output in outputs:
-            with contextlib.suppress(CorruptEntry):
-                if self.read_blob(output, now) is not None:
-                    continue
-            data = blobs[output.name]
-            path = self.layout.path("blob", output.digest)
-            disk.write_whole(self.layout.temporary, path, data)
-            os.utime(path, (now, now))
-            written += len(data)
+            data = None
+            with contextlib.suppress(CorruptEntryError):
+                data = self.read_blob(output)
+            if data is None:
+                data = blobs[output.name]
+                path = self.layout.path("blob", output.digest)
+                disk.write_whole(self.layout.temporary, path, data)
+                written.append(len(data))
+            self._used("blob", output.digest, now)
         return written
 
-    def write_action(self, entry: ActionEntry, now: float) -> int:
-        """Publish `entry`, whose blobs are in place. Returns the bytes written."""
-        data = encode(entry, self.signer)
-        path = self.layout.path("action", entry.key)
-        disk.write_whole(self.layout.temporary, path, data)
-        os.utime(path, (now, now))
-        return len(data)
+    def write_action(self, data: bytes, key: str, now: float) -> None:
+        """Publish the encoded entry of `key`, whose blobs are in place."""
+        disk.write_whole(self.layout.temporary, self.layout.path("action", key), data)
+        self._used("action", key, now)
+
+    def encode(self, entry: ActionEntry) -> bytes:
+        """The bytes of `entry`, signed if the store signs."""
+        return encode(entry, self.signer)
+
+    def touch(self, entry: ActionEntry, last_used: float, now: float) -> None:
+        """Make the entry's time of use `now`, if it is more than an hour off.
+
+        Hourly is fine enough to order uses, and a burst of readers writes once. A time in the
+        future (a clock that jumped) is mended, or the entry would be the youngest for ever. The
+        blobs come first: no blob is ever less recently used than an action that needs it.
+        """
+        if self.read_only or abs(now - last_used) < _TOUCH_SECONDS:
+            return
+        for output in entry.outputs:
+            self._used("blob", output.digest, now)
+        self._used("action", entry.key, now)
 
     def lacks(self, outputs: Iterable[OutputBlob]) -> bool:
         """Whether a blob of `outputs` is not there (its bytes are not looked at)."""
@@ -97,37 +119,29 @@ class Store:
     def set_aside(self, kind: Kind, digest: str, inode: int) -> None:
         """Move a damaged file to the quarantine.
 
-        `inode` is that of the file that was read (0: whichever is there). If another process has put a
-        good file in its place meanwhile, that one goes back.
+        `inode` is that of the file that was read (0: whichever is there). If another process has
+        put a good file in its place meanwhile, that one goes back.
         """
         if self.read_only:
             return
         path = self.layout.path(kind, digest)
-        aside = self.layout.quarantine / f"{kind}-{digest}-{uuid.uuid4().hex[:8]}"
+        aside = self.layout.quarantine / f"{kind}-{digest}-{os.urandom(4).hex()}"
         with contextlib.suppress(OSError):
-            self.layout.quarantine.mkdir(parents=True, exist_ok=True)
+            disk.make_directory(self.layout.quarantine)
             path.rename(aside)
             if inode and aside.stat().st_ino != inode:
-                _put_back(aside, path)
+                disk.put_back(aside, path)
+                return
+            os.utime(aside)  # its time in the quarantine counts from now
 
-    def _touch(self, path: Path, used: float, now: float) -> None:
-        # Hourly is fine enough to order uses, and a burst of readers writes once. A time in the future
-        # (a clock that jumped) is mended, or the entry would be the youngest for ever.
-        if self.read_only or abs(now - used) < _TOUCH_SECONDS:
-            return
+    def _used(self, kind: Kind, digest: str, now: float) -> None:
         with contextlib.suppress(OSError):
-            os.utime(path, (now, now))
+            os.utime(self.layout.path(kind, digest), (now, now))
 
 
 def check_blob(output: OutputBlob, data: bytes) -> None:
-    """Raise `CorruptEntry` unless `data` has the size and digest of `output`."""
+    """Raise `CorruptEntryError` unless `data` has the size and digest of `output`."""
     if len(data) != output.size:
-        raise CorruptEntry(f"{len(data)} bytes where {output.size} were expected")
+        raise CorruptEntryError(f"{len(data)} bytes where {output.size} were expected")
     if digest_of(data) != output.digest:
-        raise CorruptEntry("content does not match its digest")
-
-
-def _put_back(aside: Path, path: Path) -> None:
-    with contextlib.suppress(FileExistsError):
-        path.hardlink_to(aside)
-    aside.unlink()
+        raise CorruptEntryError("content does not match its digest")

@@ -1,4 +1,6 @@
-"""Who else can write here? A cached executable is code, so a cache that others can write is their code."""
+"""Who else can write here? A cached executable is code, so a cache that others can write is their
+code.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import pwd
 import stat
 from typing import TYPE_CHECKING
 
-from neuron_compile.cache.errors import UntrustedDirectory
+from neuron_compile.cache.errors import UntrustedDirectoryError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,11 +19,12 @@ _ROOT = 0
 
 
 def check_trusted(directory: Path) -> None:
-    """Raise `UntrustedDirectory` if anyone but this user and root can put files under `directory`.
+    """Raise `UntrustedDirectoryError` if anyone but this user and root can put files under
+    `directory`.
 
-    That is so when it is owned by another user, writable by all, or writable by a group that has other
-    members; or when a directory above it lets others exchange it. A directory that does not exist yet is
-    judged by those above it. Raises `OSError` if a directory cannot be looked at.
+    That is so when it is owned by another user, writable by all, or writable by a group that has
+    other members; or when a directory above it lets others exchange it. A directory that does not
+    exist yet is judged by those above it. Raises `OSError` if a directory cannot be looked at.
     """
     user = os.geteuid()
     place = directory.resolve()
@@ -33,11 +36,11 @@ def check_trusted(directory: Path) -> None:
         if path != place and status.st_mode & stat.S_ISVTX:
             continue  # sticky, as /tmp is: others may add to it and not exchange what is ours
         if status.st_uid not in (user, _ROOT):
-            raise UntrustedDirectory(f"{path} belongs to {_user_name(status.st_uid)}")
+            raise UntrustedDirectoryError(f"{path} belongs to {_user_name(status.st_uid)}")
         if status.st_mode & stat.S_IWOTH:
-            raise UntrustedDirectory(f"{path} can be written by every user")
+            raise UntrustedDirectoryError(f"{path} can be written by every user")
         if status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid, user):
-            raise UntrustedDirectory(
+            raise UntrustedDirectoryError(
                 f"{path} can be written by the group {_group_name(status.st_gid)}"
             )
 

@@ -24,7 +24,7 @@ Waiting = Callable[[str], None]
 
 @dataclass(slots=True)
 class Turn:
-    """How a turn was got: after how many seconds, and whether the limit ran out or locking failed."""
+    """How a turn was got: after how many seconds, whether too late, and which locks failed."""
 
     waited_seconds: float = 0.0
     timed_out: bool = False
@@ -34,8 +34,9 @@ class Turn:
 class Turns:
     """Turns by key, over lock files in each of `directories`.
 
-    All directories are locked, in order: processes that share any one of them take turns.
-    A directory that cannot be locked is passed over, since producing twice is safe and hanging is not.
+    All directories are locked, in order: processes that share any one of them take turns. A
+    directory that cannot be locked is passed over, since producing twice is safe and hanging is
+    not.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Turns:
             waited = self._monotonic() - start
             if waited >= self._wait_seconds:
                 self._tell(
-                    f"waited {waited:.0f} s for {holder_of(path)} to produce {what}; producing it here as well"
+                    f"waited {waited:.0f} s for {holder_of(path)} to produce {what}; producing it here too"
                 )
                 return None
             if waited >= word_due:

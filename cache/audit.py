@@ -1,0 +1,175 @@
+"""The store looks at itself: every entry decoded, every blob hashed, every reference followed."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from neuron_compile.cache import disk
+from neuron_compile.cache.collector import sweep_temporary
+from neuron_compile.cache.digests import digest_of, is_digest
+from neuron_compile.cache.entry import LARGEST_ENTRY, OutputBlob, decode
+from neuron_compile.cache.errors import CorruptEntryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from neuron_compile.cache.layout import Kind
+    from neuron_compile.cache.store import Store
+
+_LARGEST_BLOB: Final = 1 << 40
+_ORPHAN_GRACE: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a file of the store, named relative to it."""
+
+    file: str
+    what: str
+
+
+@dataclass(slots=True)
+class Audit:
+    """What `check` found.
+
+    `problems` are files that a look-up would refuse, and actions without their blobs.
+    `orphan_blobs` no action refers to, `abandoned` files a killed writer left, `foreign` files are
+    none of the store's: those three do no harm.
+    """
+
+    actions: int = 0
+    blobs: int = 0
+    size_bytes: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    orphan_blobs: int = 0
+    abandoned: int = 0
+    foreign: list[str] = field(default_factory=list)
+    repaired: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether every entry would be served, and right."""
+        return not self.problems
+
+
+def check(store: Store, now: float, *, repair: bool) -> Audit:
+    """Verify everything in `store`, while others may use it.
+
+    With `repair` damaged files are set aside, actions without their blobs are removed, and so are
+    orphan blobs unused for an hour (younger ones may belong to an action that is being published)
+    and abandoned files. Raises `OSError` if the directory cannot be read.
+    """
+    audit = Audit()
+    sound = _check_blobs(store, audit, repair=repair)
+    wanted = _check_actions(store, audit, sound, repair=repair)
+    for digest, used in sound.items():
+        if digest not in wanted:
+            audit.orphan_blobs += 1
+            if repair and now - used > _ORPHAN_GRACE:
+                with contextlib.suppress(OSError):
+                    store.layout.path("blob", digest).unlink()
+                    audit.repaired += 1
+    audit.foreign = sorted(_foreign(store))
+    if repair:
+        audit.abandoned = sweep_temporary(store.layout.temporary)
+        audit.repaired += audit.abandoned
+    else:
+        with contextlib.suppress(OSError):
+            audit.abandoned = sum(1 for _ in store.layout.temporary.iterdir())
+    return audit
+
+
+def _check_blobs(store: Store, audit: Audit, *, repair: bool) -> dict[str, float]:
+    sound = {}
+    for file in store.layout.files("blob"):
+        inode = 0
+        try:
+            found = disk.read_whole(store.layout.path("blob", file.digest), _LARGEST_BLOB)
+            inode = found.inode
+            if digest_of(found.data) != file.digest:
+                raise CorruptEntryError("content does not match its digest")
+        except FileNotFoundError:
+            continue
+        except (OSError, CorruptEntryError) as error:
+            _report(store, audit, "blob", file.digest, inode, str(error), repair=repair)
+            continue
+        sound[file.digest] = file.used
+        audit.blobs += 1
+        audit.size_bytes += len(found.data)
+    return sound
+
+
+def _check_actions(
+    store: Store, audit: Audit, sound: dict[str, float], *, repair: bool
+) -> set[str]:
+    wanted: set[str] = set()
+    for file in store.layout.files("action"):
+        inode = 0
+        path = store.layout.path("action", file.digest)
+        try:
+            found = disk.read_whole(path, LARGEST_ENTRY)
+            inode = found.inode
+            entry = decode(found.data, file.digest, store.signer)
+        except FileNotFoundError:
+            continue
+        except (OSError, CorruptEntryError) as error:
+            _report(store, audit, "action", file.digest, inode, str(error), repair=repair)
+            continue
+        audit.actions += 1
+        audit.size_bytes += len(found.data)
+        wanted.update(output.digest for output in entry.outputs)
+        missing = [output for output in entry.outputs if not _has(store, output, sound)]
+        if missing and path.exists():  # else it has been evicted meanwhile, before its blobs
+            what = f"its blob {missing[0].digest[:12]} ({missing[0].name}) is missing or damaged"
+            audit.problems.append(Problem(_name("action", file.digest), what))
+            if repair:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    audit.repaired += 1
+    return wanted
+
+
+def _has(store: Store, output: OutputBlob, sound: dict[str, float]) -> bool:
+    if output.digest in sound:
+        return True
+    try:  # published since the blobs were looked at?
+        data = disk.read_whole(store.layout.path("blob", output.digest), output.size).data
+    except (OSError, CorruptEntryError):
+        return False
+    return digest_of(data) == output.digest
+
+
+def _report(
+    store: Store, audit: Audit, kind: Kind, digest: str, inode: int, what: str, *, repair: bool
+) -> None:
+    audit.problems.append(Problem(_name(kind, digest), what))
+    if repair:
+        store.set_aside(kind, digest, inode)
+        audit.repaired += 1
+
+
+def _name(kind: Kind, digest: str) -> str:
+    folder = "ac" if kind == "action" else "cas"
+    return f"{folder}/{digest[:2]}/{digest}"
+
+
+def _foreign(store: Store) -> Iterator[str]:
+    root = store.layout.root
+    for folder in ("ac", "cas"):
+        for shard in _listed(root / folder):
+            if not shard.is_dir():
+                yield str(shard.relative_to(root))
+                continue
+            for path in _listed(shard):
+                if not is_digest(path.name) or path.name[:2] != shard.name:
+                    yield str(path.relative_to(root))
+
+
+def _listed(directory: Path) -> list[Path]:
+    try:
+        return list(directory.iterdir())
+    except FileNotFoundError:
+        return []

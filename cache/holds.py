@@ -1,0 +1,163 @@
+"""What running processes hold, so that eviction leaves it alone.
+
+Each process keeps one lease file, locked for as long as it lives, to which it appends a line for
+each action it takes hold of (`+1 <key>`) and each it lets go (`-1`). A lease whose lock is free
+belongs to a process that is gone. Nothing needs to be cleaned up by a process that is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from neuron_compile.cache.digests import is_digest
+from neuron_compile.cache.disk import make_directory
+from neuron_compile.cache.locks import try_lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_LARGEST_LEASE: Final = 1 << 20
+
+
+class HeldBlobs(Mapping[str, bytes]):
+    """The verified blobs of an action. While this object lives, the action is not evicted."""
+
+    __slots__ = ("_blobs", "_hold", "_let_go")
+
+    def __init__(self, blobs: Mapping[str, bytes], hold: int, let_go: deque[int]) -> None:
+        self._blobs = dict(blobs)
+        self._hold = hold
+        self._let_go = let_go
+
+    def __getitem__(self, name: str) -> bytes:
+        return self._blobs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._blobs)
+
+    def __len__(self) -> int:
+        return len(self._blobs)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {len(data)} bytes" for name, data in self._blobs.items())
+        return f"HeldBlobs({sizes})"
+
+    def __del__(self) -> None:
+        # Only noted: the file is written at the next opportunity, never in a garbage collection.
+        self._let_go.append(self._hold)
+
+
+class Holds:
+    """The holds of this process on actions of one store, and a view of everybody's.
+
+    Failing to record a hold is no failure: the entry may then be evicted while its bytes are in
+    use.
+    """
+
+    def __init__(self, directory: Path, *, is_recording: bool) -> None:
+        self.directory = directory
+        self._is_recording = is_recording
+        self._numbers = count(1)
+        self._current: dict[int, str] = {}
+        self._let_go: deque[int] = deque()
+        self._lease: tuple[int, int, Path] | None = None  # process, descriptor, path
+
+    def take(self, key: str) -> int:
+        """Hold the action `key`, from now on and visible to others, until the number returned is
+        let go.
+        """
+        number = next(self._numbers)
+        self._current[number] = key
+        self._write(f"+{number} {key}\n")
+        return number
+
+    def let_go(self, number: int) -> None:
+        """Give up a hold that no blobs came of."""
+        self._let_go.append(number)
+
+    def blobs(self, blobs: Mapping[str, bytes], number: int) -> HeldBlobs:
+        """`blobs`, holding number `number` for as long as the mapping lives."""
+        return HeldBlobs(blobs, number, self._let_go)
+
+    def everybody(self) -> set[str]:
+        """The keys held by any running process. Leases of processes that are gone are removed."""
+        self._write("")
+        held = set(self._current.values())
+        own = self._lease and self._lease[2]
+        with contextlib.suppress(OSError):
+            for path in list(self.directory.iterdir()):
+                if path != own:
+                    held |= _held_by(path)
+        return held
+
+    def _write(self, line: str) -> None:
+        gone = [self._let_go.popleft() for _ in range(len(self._let_go))]
+        for number in gone:
+            self._current.pop(number, None)
+        text = "".join(f"-{number}\n" for number in gone) + line
+        if not self._is_recording or not text:
+            return
+        with contextlib.suppress(OSError):
+            lease = self._lease
+            if (
+                lease is None
+                or lease[0] != os.getpid()
+                or os.fstat(lease[1]).st_size > _LARGEST_LEASE
+            ):
+                self._renew()
+                return
+            os.write(lease[1], text.encode())
+
+    def _renew(self) -> None:
+        """Begin a lease with the present holds.
+
+        A forked child begins its own, and leaves its parent's open: it uses what its parent held.
+        """
+        old = self._lease
+        make_directory(self.directory)
+        path, descriptor = self._locked_file()
+        text = "".join(f"+{number} {key}\n" for number, key in list(self._current.items()))
+        os.write(descriptor, text.encode())
+        self._lease = (os.getpid(), descriptor, path)
+        if old is not None and old[0] == os.getpid():
+            with contextlib.suppress(OSError):
+                old[2].unlink()
+            os.close(old[1])
+
+    def _locked_file(self) -> tuple[Path, int]:
+        while True:
+            path = self.directory / f"{os.getpid()}-{os.urandom(8).hex()}"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+            descriptor = os.open(path, flags, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pass  # a sweep has taken the unlocked file for abandoned and is removing it
+            except OSError:
+                os.close(descriptor)
+                raise
+            else:
+                if path.exists():
+                    return path, descriptor
+            os.close(descriptor)
+
+
+def _held_by(path: Path) -> set[str]:
+    lock = try_lock(path)
+    if lock is not None:
+        lock.release(remove=True)
+        return set()
+    held: dict[str, str] = {}
+    for line in path.read_text(errors="replace").splitlines():
+        number, _, key = line[1:].partition(" ")
+        if line.startswith("+") and is_digest(key):
+            held[number] = key
+        elif line.startswith("-"):
+            held.pop(number, None)
+    return set(held.values())

@@ -1,0 +1,208 @@
+"""The local tier: a store with its limits and holds, whose failures are complaints and never
+exceptions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+from neuron_compile.cache.errors import CacheError, CorruptEntryError
+from neuron_compile.cache.filesystem import has_coherent_locks
+from neuron_compile.cache.found import Found
+from neuron_compile.cache.holds import Holds
+from neuron_compile.cache.layout import Layout
+from neuron_compile.cache.locks import try_lock
+from neuron_compile.cache.store import Store
+from neuron_compile.cache.trust import check_trusted
+from neuron_compile.cache.usage import Usage, UsageLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from neuron_compile.cache.collector import Collection
+    from neuron_compile.cache.complaints import Complaints
+    from neuron_compile.cache.entry import ActionEntry, OutputBlob
+    from neuron_compile.cache.policy import CachePolicy, Limits
+    from neuron_compile.cache.signing import Signer
+
+_MEASURE_EVERY: Final = 24 * 3600.0
+_SLACK: Final = 0.05
+_SPARE_SECONDS: Final = 2 * 3600.0
+"""Where other hosts' holds cannot be seen: more than the hour within which a use leaves its mark.
+"""
+
+
+class LocalTier:
+    """The store in `directory`. If `problem` is not empty, it is not used, for that reason."""
+
+    def __init__(
+        self,
+        directory: Path,
+        policy: CachePolicy,
+        signer: Signer | None,
+        locks_directory: Path,
+        complaints: Complaints,
+        clock: Callable[[], float],
+    ) -> None:
+        self.policy = policy
+        self.complaints = complaints
+        self.problem = ""
+        self.clock = clock
+        self.layout = Layout(directory)
+        self.store = Store(self.layout, signer, read_only=policy.read_only)
+        self._check_directory()
+        is_coherent = policy.store_locks
+        if is_coherent is None:
+            is_coherent = has_coherent_locks(directory)
+        self.has_store_locks = is_coherent
+        self._spare_seconds = 0.0 if is_coherent else _SPARE_SECONDS
+        leases = self.layout.leases if is_coherent else locks_directory / "leases"
+        self.holds = Holds(leases, is_recording=self.is_writable)
+        self.usage = UsageLog(self.layout.usage, self.layout.temporary)
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether publishing is worth a try."""
+        return not self.problem and not self.policy.read_only
+
+    def look_up(self, key: str) -> Found | None:
+        """The entry of `key`, or `None`, whatever the reason. It is held while its blobs live."""
+        if self.problem:
+            return None
+        hold = self.holds.take(key)
+        found = None
+        try:
+            found = self._read(key)
+        except CorruptEntryError as error:
+            self.complaints.about("damage", f"{error}; set aside, to be produced again")
+        except OSError as error:
+            self.complaints.about("disk", f"cannot be read: {error}")
+        if found is None:
+            self.holds.let_go(hold)
+            return None
+        return Found(found.entry, self.holds.blobs(found.blobs, hold))
+
+    def publish(
+        self, entry: ActionEntry, blobs: Mapping[str, bytes], data: bytes | None = None
+    ) -> Found | None:
+        """Store an entry (encoded as `data`, if it was signed elsewhere); `None` if that failed."""
+        if not self.is_writable or self._is_too_large(entry):
+            return None
+        hold = self.holds.take(entry.key)
+        try:
+            self._write(entry, blobs, data or self.store.encode(entry))
+        except OSError as error:
+            self.holds.let_go(hold)
+            self.complaints.about("disk", f"cannot be written, going on without it: {error}")
+            return None
+        return Found(entry, self.holds.blobs(blobs, hold))
+
+    def blob(self, output: OutputBlob) -> bytes | None:
+        """The verified bytes of one blob, if they are here."""
+        if self.problem:
+            return None
+        try:
+            return self.store.read_blob(output)
+        except (OSError, CorruptEntryError):
+            return None
+
+    def collect(self, limits: Limits) -> Collection | None:
+        """Evict down to `limits`; `None` if another process is at it. Raises `OSError`."""
+        from neuron_compile.cache import collector
+
+        lock = try_lock(self.layout.locks / "collection")
+        if lock is None:
+            return None
+        try:
+            now = self.clock()
+            done = collector.collect(self.layout, self.holds, limits, now, self._spare_seconds)
+            self.usage.reset(Usage(done.size_bytes, done.entries, now))
+            return done
+        finally:
+            lock.release()
+
+    def _read(self, key: str) -> Found | None:
+        stored = self.store.read_action(key)
+        if stored is None:
+            return None
+        entry = stored.entry
+        blobs: dict[str, bytes] = {}
+        for output in entry.outputs:
+            data = self.store.read_blob(output)
+            if data is None:
+                return None
+            blobs[output.name] = data
+        self.store.touch(entry, stored.last_used, self.clock())
+        return Found(entry, blobs)
+
+    def _write(self, entry: ActionEntry, blobs: Mapping[str, bytes], data: bytes) -> None:
+        now = self.clock()
+        written = self.store.write_blobs(entry.outputs, blobs, now)
+        self.store.write_action(data, entry.key, now)
+        if self.store.lacks(entry.outputs):  # the store was cleared between the two
+            written += self.store.write_blobs(entry.outputs, blobs, now)
+        # It is published: what fails from here on does not undo that.
+        with contextlib.suppress(OSError):
+            self._keep_within_limits([len(data), *written], now)
+
+    def _keep_within_limits(self, sizes: list[int], now: float) -> None:
+        limits = self.policy.limits
+        if (
+            limits.max_bytes is None
+            and limits.max_entries is None
+            and limits.max_age_seconds is None
+        ):
+            return
+        self.usage.add(sizes)
+        estimate = self.usage.estimate()
+        measured = self.usage.measured()
+        if estimate is None or measured is None or is_due(estimate, measured, limits, now):
+            self.collect(limits)
+
+    def _is_too_large(self, entry: ActionEntry) -> bool:
+        largest = self.policy.limits.max_bytes
+        if largest is None or entry.size_bytes <= largest * (1 - _SLACK):
+            return False
+        self.complaints.about(
+            "size", f"{entry.what} has {entry.size_bytes} bytes, too many for a cache of {largest}"
+        )
+        return True
+
+    def _check_directory(self) -> None:
+        if self.policy.allow_shared:
+            return
+        try:
+            check_trusted(self.layout.root)
+        except CacheError as error:
+            self.give_up(
+                f"not used, for a cached executable is code: {error}; "
+                "mend that, or allow a shared cache"
+            )
+        except OSError as error:
+            self.give_up(f"not used: {error}")
+
+    def give_up(self, problem: str) -> None:
+        """Use the store no more."""
+        if not self.problem:
+            self.problem = problem
+            self.complaints.about("trust", problem)
+
+
+def is_due(estimate: Usage, measured: Usage, limits: Limits, now: float) -> bool:
+    """Whether it is time to collect: over a limit, or a day since the last time.
+
+    If the last collection could not get below the limit (all was held), a twentieth of it must have
+    been written since: else every publication would look at the whole store.
+    """
+    if abs(now - measured.measured_at) > _MEASURE_EVERY:
+        return True
+    pairs = (
+        (estimate.size_bytes, measured.size_bytes, limits.max_bytes),
+        (estimate.entries, measured.entries, limits.max_entries),
+    )
+    return any(
+        limit is not None and now_there > limit and now_there - then >= min(limit, then) * _SLACK
+        for now_there, then, limit in pairs
+    )
