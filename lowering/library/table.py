@@ -6,6 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from neuron_compile.lowering.library.arguments import Arguments
+from neuron_compile.lowering.library.conditions import (
+    any_of,
+    has_complex,
+    has_scalar_operand,
+    is_empty,
+    is_integral,
+    is_low_precision,
+)
 from neuron_compile.lowering.library.operation import LibraryOp, Request
 from neuron_compile.lowering.program import TensorSpec
 
@@ -45,6 +53,89 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.scatter.value_reduce": LibraryOp("scatter:scatter_value_with"),
     "aten.scatter_add.default": LibraryOp("scatter:scatter_add"),
     "aten.scatter_reduce.two": LibraryOp("scatter:scatter_reduce"),
+    # Running sums and extremes.
+    "aten.cumsum.default": LibraryOp(
+        "scans:cumsum",
+        any_of(is_low_precision, has_scalar_operand, is_integral, is_empty, has_complex),
+    ),
+    "aten.cumprod.default": LibraryOp("scans:cumprod"),
+    "aten.logcumsumexp.default": LibraryOp("scans:logcumsumexp"),
+    "aten.cummax.default": LibraryOp("scans:cummax"),
+    "aten.cummin.default": LibraryOp("scans:cummin"),
+    # Extremes with the first index, NaN winning.
+    "aten.max.dim": LibraryOp("extremes:max_dim"),
+    "aten.min.dim": LibraryOp("extremes:min_dim"),
+    "aten.argmax.default": LibraryOp("extremes:argmax"),
+    "aten.argmin.default": LibraryOp("extremes:argmin"),
+    "aten.amax.default": LibraryOp("extremes:amax", any_of(has_scalar_operand, is_integral)),
+    "aten.amin.default": LibraryOp("extremes:amin", any_of(has_scalar_operand, is_integral)),
+    "aten.aminmax.default": LibraryOp("extremes:aminmax"),
+    "aten.max.default": LibraryOp(
+        "extremes:maximum_of_all", any_of(has_scalar_operand, is_integral)
+    ),
+    "aten.min.default": LibraryOp(
+        "extremes:minimum_of_all", any_of(has_scalar_operand, is_integral)
+    ),
+    # Reductions: torch-mlir fails for 0-d operands, and accumulates low precision unwidened.
+    "aten.sum.default": LibraryOp("reductions:sum", any_of(is_low_precision, has_complex)),
+    "aten.sum.dim_IntList": LibraryOp(
+        "reductions:sum", any_of(is_low_precision, has_scalar_operand, has_complex)
+    ),
+    "aten.nansum.default": LibraryOp("reductions:nansum"),
+    "aten.prod.default": LibraryOp("reductions:prod"),
+    "aten.prod.dim_int": LibraryOp("reductions:prod"),
+    "aten.mean.default": LibraryOp("reductions:mean", any_of(is_low_precision, has_complex)),
+    "aten.mean.dim": LibraryOp(
+        "reductions:mean", any_of(is_low_precision, has_scalar_operand, has_complex)
+    ),
+    "aten.all.default": LibraryOp("reductions:all", has_complex),
+    "aten.all.dim": LibraryOp("reductions:all", any_of(has_scalar_operand, has_complex)),
+    "aten.all.dims": LibraryOp("reductions:all"),
+    "aten.any.default": LibraryOp("reductions:any", has_complex),
+    "aten.any.dim": LibraryOp("reductions:any", any_of(has_scalar_operand, has_complex)),
+    "aten.any.dims": LibraryOp("reductions:any"),
+    "aten.var.correction": LibraryOp("reductions:var"),
+    "aten.std.correction": LibraryOp("reductions:std"),
+    "aten.var_mean.correction": LibraryOp("reductions:var_mean"),
+    "aten.std_mean.correction": LibraryOp("reductions:std_mean"),
+    "aten.logsumexp.default": LibraryOp("reductions:logsumexp"),
+    "aten.linalg_vector_norm.default": LibraryOp("reductions:vector_norm"),
+    "aten.trace.default": LibraryOp("reductions:trace"),
+    # Pooling.
+    "aten.max_pool2d.default": LibraryOp("pooling:max_pool2d_values"),
+    "aten.max_pool2d_with_indices.default": LibraryOp("pooling:max_pool2d"),
+    "aten.max_pool3d_with_indices.default": LibraryOp("pooling:max_pool3d"),
+    "aten.max_pool2d_with_indices_backward.default": LibraryOp("pooling:max_pool2d_backward"),
+    "aten.max_pool3d_with_indices_backward.default": LibraryOp("pooling:max_pool3d_backward"),
+    "aten.max_unpool2d.default": LibraryOp("pooling:max_unpool2d"),
+    "aten.max_unpool3d.default": LibraryOp("pooling:max_unpool3d"),
+    "aten.avg_pool1d.default": LibraryOp("average_pooling:avg_pool1d"),
+    "aten.avg_pool2d.default": LibraryOp("average_pooling:avg_pool2d"),
+    "aten.avg_pool3d.default": LibraryOp("average_pooling:avg_pool3d"),
+    "aten.avg_pool2d_backward.default": LibraryOp("average_pooling:avg_pool2d_backward"),
+    "aten.avg_pool3d_backward.default": LibraryOp("average_pooling:avg_pool3d_backward"),
+    "aten.adaptive_avg_pool1d.default": LibraryOp("adaptive_pooling:adaptive_avg_pool1d"),
+    "aten._adaptive_avg_pool2d.default": LibraryOp("adaptive_pooling:adaptive_avg_pool2d"),
+    "aten._adaptive_avg_pool3d.default": LibraryOp("adaptive_pooling:adaptive_avg_pool3d"),
+    "aten._adaptive_avg_pool2d_backward.default": LibraryOp(
+        "adaptive_pooling:adaptive_avg_pool2d_backward"
+    ),
+    "aten._adaptive_avg_pool3d_backward.default": LibraryOp(
+        "adaptive_pooling:adaptive_avg_pool3d_backward"
+    ),
+    "aten.adaptive_max_pool1d.default": LibraryOp("adaptive_pooling:adaptive_max_pool1d"),
+    "aten.adaptive_max_pool2d.default": LibraryOp("adaptive_pooling:adaptive_max_pool2d"),
+    "aten.adaptive_max_pool3d.default": LibraryOp("adaptive_pooling:adaptive_max_pool3d"),
+    "aten.adaptive_max_pool2d_backward.default": LibraryOp("pooling:adaptive_max_pool2d_backward"),
+    "aten.adaptive_max_pool3d_backward.default": LibraryOp("pooling:adaptive_max_pool3d_backward"),
+    "aten.fractional_max_pool2d.default": LibraryOp("adaptive_pooling:fractional_max_pool2d"),
+    "aten.fractional_max_pool3d.default": LibraryOp("adaptive_pooling:fractional_max_pool3d"),
+    "aten.fractional_max_pool2d_backward.default": LibraryOp(
+        "pooling:fractional_max_pool2d_backward"
+    ),
+    "aten.fractional_max_pool3d_backward.default": LibraryOp(
+        "pooling:fractional_max_pool3d_backward"
+    ),
     # Random numbers, as functions of a seed.
     "neuron_compile.bits.default": LibraryOp("random_bits:bits"),
     "neuron_compile.uniform.default": LibraryOp("random_numbers:uniform"),
