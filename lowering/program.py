@@ -7,7 +7,7 @@ test can build any of it by hand.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from neuron_compile.lowering.dtypes import ELEMENT_TYPES
@@ -105,8 +105,13 @@ class Signature:
 @dataclass(frozen=True, slots=True)
 class LoweredProgram:
     """A program in StableHLO: `stablehlo` is MLIR bytecode of a portable artifact, whose function
-    `main` takes and returns dense row-major tensors; `custom_calls` are the names of the custom
-    call targets it contains (for the host: LAPACK kernels to register before loading)."""
+    `main` takes `inputs` and returns `outputs`, all dense and row-major; `custom_calls` are the
+    names of the custom call targets it contains (for the host: LAPACK kernels to register before
+    loading); `digest` is the SHA-256 of the artifact without locations, which are the numbers of
+    FX nodes and say nothing about what the program computes."""
 
     stablehlo: bytes
-    custom_calls: tuple[str, ...] = field(default=())
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    digest: str
+    custom_calls: tuple[str, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,13 +19,27 @@ class GraphRole(enum.StrEnum):
     INFERENCE = "inference"
 
 
+_numbers = itertools.count()
+
+
 @dataclass(frozen=True, slots=True)
 class CapturedGraph:
     """One functional FX graph, whose nodes carry fake tensors in `meta["val"]`.
 
-    `name` is for people (`GPT2LMHeadModel_0 backward`) and enters no cache key.
+    `model` and `number` (graphs are counted in a process) are for people and enter no cache key.
     """
 
-    name: str
+    model: str
     role: GraphRole
     module: torch.fx.GraphModule
+    number: int = field(default_factory=lambda: next(_numbers))
+
+    @property
+    def name(self) -> str:
+        """What messages call it: `GPT2LMHeadModel backward (graph 1)`."""
+        return f"{self.model} {self.role} (graph {self.number})"
+
+    @property
+    def node_count(self) -> int:
+        """Calls in the graph."""
+        return sum(node.op == "call_function" for node in self.module.graph.nodes)

@@ -1,0 +1,136 @@
+"""FX graph to torch dialect: the part of lowering that needs torch.
+
+Reads downwards: legalize the graph, settle its boundary, import it. What comes out is plain data
+that the rest of the compiler handles without torch.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import torch
+from torch.fx import GraphModule, Node
+
+from neuron_compile.lowering.errors import SourceLine
+from neuron_compile.lowering.import_fx import import_fx, operand_types
+from neuron_compile.lowering.legalize.cross_boundary import cross_boundary
+from neuron_compile.lowering.legalize.demote_float64 import demote_float64
+from neuron_compile.lowering.legalize.lift_seed import lift_seed
+from neuron_compile.lowering.legalize.node_values import ORIGIN, output_node, placeholders, spec_of, value
+from neuron_compile.lowering.legalize.order import PASSES
+from neuron_compile.lowering.legalize.reject_data_dependent_sizes import (
+    reject_data_dependent_sizes,
+)
+from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
+from neuron_compile.lowering.legalize.specialize_shapes import concrete, specialize_shapes
+from neuron_compile.lowering.legalize.strip_results import strip_results
+from neuron_compile.lowering.program import Signature, TensorSpec, TorchProgram
+from neuron_compile.lowering.source_lines import source_line
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOrigin:
+    """Where a numbered node of a `TorchProgram` comes from: for error messages only."""
+
+    name: str
+    operator: str
+    operands: str
+    source: SourceLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class FxLowering:
+    """What `from_fx` gives: the program, its calling convention, the origin of each of its
+    numbered nodes, whether float64 was demoted, and the legalized graph it was imported from."""
+
+    program: TorchProgram
+    signature: Signature
+    origins: tuple[NodeOrigin, ...]
+    has_demoted_float64: bool
+    legal_module: GraphModule
+
+
+def from_fx(module: GraphModule) -> FxLowering:
+    """Bring a functional FX graph into the torch dialect. `module` is left as it is.
+
+    Raises `DynamicShapesError`, `UnsupportedOpError`, `LoweringError`.
+    """
+    legal = copy_graph(module)
+    reject_data_dependent_sizes(legal)
+    arguments = [_argument_spec(node) for node in placeholders(legal)]
+    replace_random_ops(legal)
+    results = strip_results(legal)
+    outputs = [spec_of(_concrete(node)) for node in output_node(legal).args[0]]  # type: ignore[union-attr,arg-type]
+    specialize_shapes(legal)
+    has_demoted = demote_float64(legal)
+    for legalize in PASSES:
+        legalize(legal)
+    has_seed = lift_seed(legal)
+    legal.graph.eliminate_dead_code()
+    kept = _drop_unused_inputs(legal, len(arguments))
+    specs = [arguments[index] for index in kept]
+    entering = [_demoted(spec) for spec in specs if spec is not None]
+    if has_seed:
+        entering.append(TensorSpec((1,), "int64", (1,)))
+    cross_boundary(legal, entering, outputs)
+    legal.graph.eliminate_dead_code()
+    legal.recompile()
+    signature = Signature(
+        inputs=tuple(arguments),
+        kept_inputs=tuple(kept),
+        outputs=tuple(outputs),
+        result_slots=results.slots,
+        seed_count=int(has_seed),
+    )
+    program = import_fx(legal)
+    origins = tuple(
+        NodeOrigin(node.meta.get(ORIGIN, node.name), str(node.target), operand_types(node), source_line(node))
+        for node in legal.graph.nodes
+    )
+    return FxLowering(program, signature, origins, has_demoted, legal)
+
+
+def copy_graph(module: GraphModule) -> GraphModule:
+    """A graph whose nodes can be rewritten without touching `module`; constants are shared."""
+    graph = torch.fx.Graph()
+    copies: dict[Node, Node] = {}
+    result = graph.graph_copy(module.graph, copies)
+    output = output_node(module)
+    graph.output(torch.fx.node.map_arg(output.args[0], lambda node: copies[node]))
+    del result
+    for old, new in copies.items():
+        new.meta = copy.copy(old.meta)
+        new.meta[ORIGIN] = old.name
+    return GraphModule(module, graph)
+
+
+def _argument_spec(node: Node) -> TensorSpec | None:
+    return spec_of(_concrete(node)) if isinstance(value(node), torch.Tensor) else None
+
+
+def _concrete(node: Node) -> torch.Tensor:
+    tensor: torch.Tensor = value(node)
+    if all(isinstance(size, int) for size in (*tensor.shape, *tensor.stride())):
+        return tensor
+    return torch.empty_strided(
+        [concrete(size) for size in tensor.shape],
+        [concrete(stride) for stride in tensor.stride()],
+        dtype=tensor.dtype,
+        device="meta",
+    )
+
+
+def _drop_unused_inputs(module: GraphModule, count: int) -> list[int]:
+    kept = []
+    for index, node in enumerate(placeholders(module)):
+        if index < count and not node.users:
+            module.graph.erase_node(node)
+        elif index < count:
+            kept.append(index)
+    return kept
+
+
+def _demoted(spec: TensorSpec) -> TensorSpec:
+    narrower = {"float64": "float32", "complex128": "complex64"}
+    return TensorSpec(spec.shape, narrower.get(spec.dtype, spec.dtype), spec.strides)

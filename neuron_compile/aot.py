@@ -1,0 +1,78 @@
+"""AOTAutograd: from one Dynamo graph to forward, backward and inference graphs.
+
+The only place that falls back to eager.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+from functorch.compile import min_cut_rematerialization_partition
+from torch._dynamo.backends.common import aot_autograd
+from torch.fx import GraphModule
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from neuron_compile.compiler import Compiler
+from neuron_compile.eager_fallback import compile_around
+from neuron_compile.errors import UnsupportedOpError
+from neuron_compile.graph import CapturedGraph, GraphRole
+from neuron_compile.lowering.decompose.table import decomposition_table
+from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
+
+
+def compile_with_autograd(
+    gm: GraphModule, example_inputs: Sequence[Any], compiler: Compiler
+) -> Callable[..., Any]:
+    """Trace forward and backward, and compile each graph that comes out.
+
+    The forward graph is compiled at once, the backward graph when it is first needed.
+    """
+    compile_as = functools.partial(_compile, compiler, compiler.options.model_name or _name_of(gm))
+    compile_all = aot_autograd(
+        fw_compiler=functools.partial(compile_as, GraphRole.FORWARD),
+        bw_compiler=functools.partial(compile_as, GraphRole.BACKWARD),
+        inference_compiler=functools.partial(compile_as, GraphRole.INFERENCE),
+        partition_fn=_partition,
+        decompositions=decomposition_table(),
+    )
+    # Attention is traced as the products and the softmax that it is: the fused CPU kernels are
+    # opaque to the lowering, forward and backward.
+    with sdpa_kernel(SDPBackend.MATH):
+        return compile_all(gm, example_inputs)
+
+
+def _compile(
+    compiler: Compiler, model: str, role: GraphRole, module: GraphModule, _inputs: Sequence[Any]
+) -> Callable[[list[Any]], Sequence[Any]]:
+    graph = CapturedGraph(model, role, module)
+    try:
+        return compiler.compile(graph)
+    except UnsupportedOpError as error:
+        if compiler.options.fallback != "eager":
+            raise
+        return compile_around(error, graph, compiler)
+
+
+def _partition(
+    joint: GraphModule, inputs: Any, **arguments: Any
+) -> tuple[GraphModule, GraphModule]:
+    """Split the joint graph where the fewest bytes are saved.
+
+    Random operators become functions of a seed first, so that the backward graph can draw the same
+    numbers again from it.
+    """
+    replace_random_ops(joint)
+    return min_cut_rematerialization_partition(joint, inputs, **arguments)
+
+
+def _name_of(gm: GraphModule) -> str:
+    """The class of the outermost module in the graph, or `function`."""
+    for node in gm.graph.nodes:
+        stack = node.meta.get("nn_module_stack")
+        if stack:
+            _, owner = next(iter(stack.values()))
+            return owner.__name__ if isinstance(owner, type) else str(owner).rpartition(".")[2]
+    return "function"

@@ -1,0 +1,61 @@
+"""The function behind `torch.compile(model, backend="neuron")`.
+
+Reads the user's wishes, refuses what cannot be had, and hands over to AOTAutograd. Nothing else
+happens here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch.fx
+
+
+def neuron(
+    gm: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """Compile a graph captured by Dynamo, forward and backward, into NEFFs.
+
+    `options` are those of `CompileOptions`; `mode` other than the default is ignored with a warning.
+    Raises `OptionsError`, `DynamicShapesError`, `UnsupportedOpError`, `LoweringError`, `CodegenError`,
+    `EnvironmentMismatchError`.
+    """
+    from neuron_compile.environment import check_environment
+
+    check_environment()
+
+    from neuron_compile.aot import compile_with_autograd
+    from neuron_compile.assembly import assemble
+    from neuron_compile.options import CompileOptions
+    from neuron_compile.settings import read_settings
+    from neuron_compile.static_shapes import require_static_shapes
+
+    settings = read_settings()
+    chosen = CompileOptions.from_user(options, settings)
+    if mode not in (None, "default"):
+        _warn_of_mode(mode)
+    require_static_shapes(gm, example_inputs)
+    return compile_with_autograd(gm, example_inputs, assemble(chosen, settings))
+
+
+_warned_modes: set[str] = set()
+
+
+def _warn_of_mode(mode: str) -> None:
+    from neuron_compile.errors import NeuronCompileWarning
+
+    if mode not in _warned_modes:
+        _warned_modes.add(mode)
+        warnings.warn(
+            f"backend neuron has one mode: mode={mode!r} is ignored. Use "
+            'options={"optimization_level": 1, 2 or 3} to trade compile time for speed.',
+            NeuronCompileWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,68 @@
+"""StableHLO to a host NEFF: an XLA:CPU executable in a NEFF container.
+
+Must not know: tensors, the cache, how the program was lowered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff
+from neuron_compile.codegen.describe import describe
+from neuron_compile.errors import CodegenError
+from neuron_compile.lowering import LoweredProgram
+from neuron_compile.pjrt.client import client, devices
+from neuron_compile.pjrt.compile_options import compile_flags, compile_options
+from neuron_compile.pjrt.host_cpu import host_cpu
+from neuron_compile.pjrt.lapack import ensure_lapack
+from neuron_compile.target import HOST, Target
+
+class HostCodeGenerator:
+    """Compiles for the CPU of this machine through XLA.
+
+    `optimization_level` is 1 (fast to compile) to 3; `xla_flags` is the user's `XLA_FLAGS`, which
+    XLA reads by itself and which therefore only enters the fingerprint.
+    """
+
+    def __init__(self, *, optimization_level: int = 2, xla_flags: str = "") -> None:
+        self._optimization_level = optimization_level
+        self._xla_flags = xla_flags
+
+    @property
+    def target(self) -> Target:
+        """The host."""
+        return HOST
+
+    def fingerprint(self) -> tuple[tuple[str, bytes], ...]:
+        """jaxlib's version, the flags, and the CPU whose instructions the code may use."""
+        import jaxlib.version
+
+        flags = {f"flag {name}": str(value) for name, value in compile_flags(self._optimization_level)}
+        user_flags = " ".join(sorted(self._xla_flags.split()))
+        facts = {
+            "tool jaxlib": jaxlib.version.__version__,
+            **flags,
+            "flag XLA_FLAGS": user_flags,
+            **{f"CPU {name}": value for name, value in host_cpu()},
+        }
+        return tuple((name, value.encode()) for name, value in facts.items())
+
+    def generate(self, program: LoweredProgram) -> Mapping[str, bytes]:
+        """Compile; the executable is serialized before its first run, since XLA cannot serialize
+        some programs (those that sort) afterwards."""
+        ensure_lapack(program.custom_calls)
+        try:
+            executable = client().compile_and_load(
+                program.stablehlo, devices(), compile_options(self._optimization_level)
+            )
+            code = executable.serialize()
+        except RuntimeError as error:
+            raise CodegenError(
+                "XLA could not compile a program for the host",
+                why=str(error).strip(),
+                hint="report this with the debug folder of NEURON_COMPILE_DEBUG_DIR.",
+            ) from error
+        neff = pack_neff(
+            {HOST_EXECUTABLE: bytes(code)}, target=HOST.name, compressed=False
+        )
+        return {"neff": neff, "manifest.json": describe(self, program, neff).to_json()}

@@ -1,0 +1,109 @@
+"""The conductor: the one file that knows all the stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from neuron_compile import actions
+from neuron_compile.cache import ActionCache, ActionKey, ActionResult
+from neuron_compile.codegen.generator import CodeGenerator
+from neuron_compile.explain_failure import explain_failure
+from neuron_compile.graph import CapturedGraph
+from neuron_compile.lowering.diagnostics import ConversionFailure
+from neuron_compile.lowering.from_fx import FxLowering, from_fx
+from neuron_compile.observe import Observer, Stage, StageEvent, Stopwatch, stopwatch
+from neuron_compile.options import CompileOptions
+from neuron_compile.runtime.compiled_graph import CompiledGraph
+from neuron_compile.runtime.load import load
+
+Blobs = Mapping[str, bytes]
+
+
+class Compiler:
+    """Compiles graphs with one set of options. Thread-safe."""
+
+    def __init__(
+        self,
+        options: CompileOptions,
+        generator: CodeGenerator,
+        cache: ActionCache,
+        observer: Observer,
+    ) -> None:
+        self.options = options
+        self._generator = generator
+        self._cache = cache
+        self._observer = observer
+
+    def compile(self, graph: CapturedGraph) -> CompiledGraph:
+        """FX graph to callable. Raises one of our errors, with the user's lines.
+
+        A cold and a warm start run the same code: what an action gives is always taken from bytes.
+        """
+        imported = self._import(graph)
+        lowered = self._action(
+            graph,
+            Stage.LOWER,
+            actions.lower_key(imported.program),
+            lambda: self._lower(imported),
+        )
+        program = actions.decode_program(lowered.blobs)
+        artifact = self._action(
+            graph,
+            Stage.CODEGEN,
+            actions.generate_key(program, self._generator),
+            lambda: actions.generate(lowered.blobs, self._generator),
+        )
+        return self._load(graph, imported, artifact.blobs)
+
+    def _import(self, graph: CapturedGraph) -> FxLowering:
+        with stopwatch() as watch:
+            imported = from_fx(graph.module)
+        self._tell(graph, Stage.IMPORT, watch, dumps=lambda: _texts(imported))
+        return imported
+
+    def _lower(self, imported: FxLowering) -> Blobs:
+        try:
+            return actions.lower(actions.encode_torch_program(imported.program))
+        except ConversionFailure as failure:
+            raise explain_failure(failure, imported, self._generator.target) from failure
+
+    def _action(
+        self,
+        graph: CapturedGraph,
+        stage: Stage,
+        key: actions.KeyParts,
+        produce: Callable[[], Blobs],
+    ) -> ActionResult:
+        with stopwatch() as watch:
+            result = self._cache.get_or_produce(
+                ActionKey(stage.value, key), produce, what=f"{stage} of {graph.name}"
+            )
+        size = sum(map(len, result.blobs.values()))
+        self._tell(graph, stage, watch, result.outcome.value, size, lambda: result.blobs)
+        return result
+
+    def _load(self, graph: CapturedGraph, imported: FxLowering, blobs: Blobs) -> CompiledGraph:
+        with stopwatch() as watch:
+            compiled = CompiledGraph(graph.name, imported.signature, load(blobs))
+        self._tell(graph, Stage.LOAD, watch)
+        return compiled
+
+    def _tell(
+        self,
+        graph: CapturedGraph,
+        stage: Stage,
+        watch: Stopwatch,
+        outcome: str = "",
+        byte_count: int = 0,
+        dumps: Callable[[], Mapping[str, bytes | str]] = dict,
+    ) -> None:
+        self._observer.stage_ended(
+            StageEvent(graph, stage, watch.seconds, outcome, byte_count, dumps)
+        )
+
+
+def _texts(imported: FxLowering) -> Mapping[str, str]:
+    return {
+        "fx.txt": imported.legal_module.print_readable(print_output=False),
+        "torch.mlir": imported.program.module,
+    }

@@ -1,0 +1,91 @@
+"""A loaded program under AOTAutograd's calling convention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from neuron_compile.errors import ExecutionError
+from neuron_compile.lowering import Signature, TensorSpec
+from neuron_compile.runtime.boundary import entrance, exit_of
+from neuron_compile.runtime.executable import Executable
+
+class CompiledGraph:
+    """Calls an executable with a graph's arguments and gives the graph's results.
+
+    Takes its arguments in a list that it empties (AOTAutograd's boxed convention), so that they can be
+    freed while the program runs. Results have the dtype and strides of the eager ones.
+    """
+
+    def __init__(self, name: str, signature: Signature, executable: Executable) -> None:
+        # On the instance, not the class: torch.compile wraps callables and copies their __dict__.
+        self._boxed_call = True
+        self.name = name
+        self._executable = executable
+        self._signature = signature
+        self._argument_count = len(signature.inputs)
+        self._enters = tuple(
+            (index, entrance(self._spec(index))) for index in signature.kept_inputs
+        )
+        self._leaves = tuple(exit_of(spec) for spec in signature.outputs)
+        self._slots = signature.result_slots
+        self._is_plain = self._slots == tuple(range(len(self._leaves)))
+        self._seed_count = signature.seed_count
+        self._checks = signature.checks
+
+    def _spec(self, index: int) -> TensorSpec:
+        spec = self._signature.inputs[index]
+        if spec is None:
+            raise ExecutionError(
+                f"graph {self.name} takes a number as a tensor", why="this is a defect of ours."
+            )
+        return spec
+
+    def __call__(self, args: list[Any]) -> Sequence[Any]:
+        """Run. Raises `ExecutionError`, or what eager raises for an index out of range."""
+        if len(args) != self._argument_count:
+            raise ExecutionError(
+                f"graph {self.name} takes {self._argument_count} arguments, got {len(args)}"
+            )
+        arguments = list(args)
+        args.clear()
+        inputs = [enter(arguments[index]) for index, enter in self._enters]
+        if self._seed_count:
+            inputs.append(torch.randint(_SEED_LOW, _SEED_HIGH, (self._seed_count,)))
+        outputs = self._executable.execute(inputs)
+        if self._checks:
+            self._raise_failed_check(outputs.pop())
+        results = [leave(output) for leave, output in zip(self._leaves, outputs, strict=True)]
+        return results if self._is_plain else self._fill_slots(results, arguments)
+
+    def _fill_slots(self, results: list[torch.Tensor], arguments: list[Any]) -> list[Any]:
+        filled: list[Any] = []
+        for slot in self._slots:
+            if slot is None:
+                filled.append(None)
+            elif isinstance(slot, int):
+                filled.append(results[slot])
+            elif slot[0] == "input":
+                filled.append(arguments[slot[1]])
+            elif slot[0] == "alias":
+                # Each result is an object of its own: autograd attaches its state to the object.
+                filled.append(filled[slot[1]].detach())
+            else:
+                filled.append(slot[1])
+        return filled
+
+    def _raise_failed_check(self, failed: torch.Tensor) -> None:
+        if not failed.any():
+            return
+        check = self._checks[int(failed.nonzero()[0])]
+        raise _EXCEPTIONS[check.exception](check.message)
+
+
+_SEED_LOW, _SEED_HIGH = -(1 << 63), (1 << 63) - 1
+_EXCEPTIONS: dict[str, type[Exception]] = {
+    "IndexError": IndexError,
+    "RuntimeError": RuntimeError,
+    "ZeroDivisionError": ZeroDivisionError,
+}

@@ -1,0 +1,65 @@
+"""Host NEFFs, run by XLA:CPU on PyTorch's memory.
+
+Inputs are lent to XLA through DLPack without a copy (XLA copies those that are not aligned to its
+vector width), outputs are XLA's own buffers handed to PyTorch the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from neuron_compile.errors import ExecutionError
+from neuron_compile.pjrt import client as pjrt
+from neuron_compile.pjrt.lapack import ensure_lapack
+
+if TYPE_CHECKING:
+    import torch
+
+
+class PjrtExecutable:
+    """A loaded XLA:CPU executable. `code` stays in memory so that a forked child can load it."""
+
+    def __init__(self, code: bytes, custom_calls: tuple[str, ...] = ()) -> None:
+        self._code = code
+        self._custom_calls = custom_calls
+        self._load()
+
+    def _load(self) -> None:
+        from jaxlib import _jax
+        from torch._C import _from_dlpack, _to_dlpack
+
+        ensure_lapack(self._custom_calls)
+        self._generation = pjrt.generation()
+        devices = pjrt.devices()
+        try:
+            self._loaded = pjrt.client().deserialize_executable(self._code, devices, None)
+        except RuntimeError as error:
+            raise ExecutionError(
+                "XLA could not load a host executable",
+                why=str(error).strip(),
+                hint="clear the cache with `neuron-compile cache clear`.",
+            ) from error
+        self._device: Any = pjrt.client().local_devices()[0]
+        self._import = _jax.dlpack_managed_tensor_to_buffer
+        self._export = _jax.buffer_to_dlpack_managed_tensor
+        self._to_dlpack = _to_dlpack
+        self._from_dlpack = _from_dlpack
+
+    def execute(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """See `Executable.execute`."""
+        if self._generation != pjrt.generation():
+            self._load()
+        device, to_buffer, to_dlpack = self._device, self._import, self._to_dlpack
+        buffers = [to_buffer(to_dlpack(tensor), device, None) for tensor in inputs]
+        try:
+            results = self._loaded.execute_sharded(buffers)
+        except RuntimeError as error:
+            raise ExecutionError(
+                "a compiled graph failed while running on the host", why=str(error).strip()
+            ) from error
+        from_dlpack, to_capsule = self._from_dlpack, self._export
+        return [
+            from_dlpack(to_capsule(result[0]))
+            for result in results.disassemble_into_single_device_arrays()
+        ]

@@ -1,0 +1,28 @@
+"""What every test gets: fixed seeds, a fresh Dynamo, a cache folder of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+
+
+@pytest.fixture(autouse=True)
+def fresh_process_state(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Seed torch, forget compiled code, and keep artifacts out of the user's cache."""
+    for name in os.environ:
+        if name.startswith(("NEURON_", "TORCH_NEURONX_")) and name != "NEURON_TEST_BACKEND":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("NEURON_COMPILE_CACHE_DIR", str(tmp_path / "neuron-cache"))
+    import torch
+
+    torch.manual_seed(0)
+    yield
+    torch._dynamo.reset()
