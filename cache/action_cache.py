@@ -74,12 +74,8 @@ class ActionCache:
         self._remote = None if flaw else self._remote_tier(signer)
         if flaw:
             self._local.give_up(flaw)
-        layout = self._local.layout
-        self._history = History(layout.history)
-        lock_directories = [locks_directory, layout.locks]
-        self._turns = Turns(
-            lock_directories[: 1 + self._local.has_store_locks], self.policy.wait_seconds, on_wait
-        )
+        self._history = History(self._local.layout.history)
+        self._turns = Turns(self._local.lock_directories, self.policy.wait_seconds, on_wait)
 
     @property
     def problem(self) -> str:

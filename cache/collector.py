@@ -45,7 +45,6 @@ def collect(
     The caller holds the collection lock. Files that vanish meanwhile are somebody else's work.
     """
     sweep_temporary(layout.temporary)
-    sweep_locks(layout.locks, now)
     for path in _listed(layout.evicted):  # of a collection that was killed
         with contextlib.suppress(OSError):
             path.unlink()

@@ -56,7 +56,7 @@ class LocalTier:
         is_coherent = policy.store_locks
         if is_coherent is None:
             is_coherent = has_coherent_locks(directory)
-        self.has_store_locks = is_coherent
+        self.lock_directories = [locks_directory, *([self.layout.locks] if is_coherent else [])]
         self._spare_seconds = 0.0 if is_coherent else _SPARE_SECONDS
         leases = self.layout.leases if is_coherent else locks_directory / "leases"
         self.holds = Holds(leases, is_recording=self.is_writable)
@@ -112,11 +112,13 @@ class LocalTier:
         """Evict down to `limits`; `None` if another process is at it. Raises `OSError`."""
         from neuron_compile.cache import collector
 
-        lock = try_lock(self.layout.locks / "collection")
+        lock = try_lock(self.lock_directories[-1] / "collection")
         if lock is None:
             return None
         try:
             now = self.clock()
+            for directory in self.lock_directories:
+                collector.sweep_locks(directory, now)
             done = collector.collect(self.layout, self.holds, limits, now, self._spare_seconds)
             self.usage.reset(Usage(done.size_bytes, done.entries, now))
             return done

@@ -48,7 +48,6 @@ def gather(tier: LocalTier, history: History, counts: Mapping[str, float]) -> Ca
             size += file.size
             actions += kind == "action"
             blobs += kind == "blob"
-    remote = tier.policy.remote
     quarantined = 0
     with contextlib.suppress(OSError):
         quarantined = sum(1 for _ in tier.layout.quarantine.iterdir())

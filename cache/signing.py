@@ -1,4 +1,4 @@
-"""Signatures of entries. An entry names its blobs by digest, so signing the entry signs them all."""
+"""Signatures of entries. An entry names its blobs by digest: signing it signs them all."""
 
 from __future__ import annotations
 

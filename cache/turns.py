@@ -87,7 +87,8 @@ class Turns:
             waited = self._monotonic() - start
             if waited >= self._wait_seconds:
                 self._tell(
-                    f"waited {waited:.0f} s for {holder_of(path)} to produce {what}; producing it here too"
+                    f"waited {waited:.0f} s for {holder_of(path)} to produce {what}; "
+                    "now producing it here too"
                 )
                 return None
             if waited >= word_due:
