@@ -102,6 +102,8 @@ def copy_graph(module: GraphModule) -> GraphModule:
     for old, new in copies.items():
         new.meta = copy.copy(old.meta)
         new.meta[ORIGIN] = old.name
+        # A second description of the value, which passes would have to keep in step.
+        new.meta.pop("tensor_meta", None)
     return GraphModule(module, graph)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import torch
-from torch._decomp import core_aten_decompositions
+from torch._decomp import core_aten_decompositions, get_decompositions
 
 _aten = torch.ops.aten
 
@@ -26,9 +26,26 @@ _KEPT: Final = frozenset(
     }
 )
 
+# Decomposed by PyTorch outside its core set.
+_ADDED: Final = (
+    _aten._native_batch_norm_legit.default,
+    _aten._native_batch_norm_legit.no_stats,
+    _aten._native_batch_norm_legit_functional.default,
+    _aten._native_batch_norm_legit_no_training.default,
+    _aten.native_batch_norm.default,
+    _aten.native_group_norm.default,
+    _aten.native_layer_norm.default,
+    _aten._log_softmax.default,
+    _aten.squeeze.dims,
+    _aten.addmm.default,
+    _aten.grid_sampler_2d.default,
+    _aten.logsumexp.default,
+)
+
 
 @functools.cache
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """PyTorch's core ATen decompositions, less those kept, plus ours."""
     table = dict(core_aten_decompositions().items())
+    table |= get_decompositions(_ADDED)
     return {op: rule for op, rule in table.items() if op not in _KEPT}
