@@ -42,6 +42,16 @@ def is_unsigned(request: Request) -> bool:
     return any(spec.dtype.startswith("uint") for spec in request.operands)
 
 
+def is_transposed_convolution(request: Request) -> bool:
+    """A transposed convolution."""
+    return bool(request.arguments.get(6, "transposed", False))
+
+
+def never(request: Request) -> bool:
+    """Torch-MLIR is right; the body is there for calls that it fails to convert."""
+    return False
+
+
 def argument_is(position: int, name: str, accepts: Callable[[Any], bool]) -> Condition:
     """The argument at `position` or called `name`, None if absent, is one that `accepts` takes."""
     return lambda request: accepts(request.arguments.get(position, name))

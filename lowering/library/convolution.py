@@ -95,7 +95,7 @@ def _convolved(
 
 
 def _turned(kernel: Any, groups: int) -> Any:
-    """The kernel of a transposed convolution as that of the plain one: mirrored, channels swapped."""
+    """A transposed convolution's kernel as a plain one's: mirrored, with channels swapped."""
     inputs, outputs, *sizes = kernel.shape
     split = kernel.reshape(groups, inputs // groups, outputs, *sizes)
     swapped = jnp.swapaxes(split, 1, 2).reshape(groups * outputs, inputs // groups, *sizes)

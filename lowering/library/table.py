@@ -141,7 +141,6 @@ TABLE: Final[dict[str, LibraryOp]] = {
     # Convolutions.
     "aten.convolution.default": LibraryOp("convolution:convolution"),
     "aten.convolution_backward.default": LibraryOp("convolution:convolution_backward"),
-    # Convolutions.
     # Fourier transforms and complex numbers.
     "aten._fft_c2c.default": LibraryOp("fourier:c2c"),
     "aten._fft_r2c.default": LibraryOp("fourier:r2c"),
