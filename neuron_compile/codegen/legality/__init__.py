@@ -1,0 +1,1 @@
+"""What a Neuron device's compiler refuses, found and where possible mended before it is called."""

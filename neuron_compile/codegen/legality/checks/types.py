@@ -1,0 +1,81 @@
+"""Shapes and element types (NCC_EMOD025, EVRF004, EVRF005, EVRF051, EVRF052, ESPP004, ESPP047)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from jaxlib.mlir import ir
+
+from neuron_compile.codegen.legality.program_module import node_numbers
+from neuron_compile.codegen.legality.refusal import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from neuron_compile.codegen.legality.device import Device
+
+_FLOAT_HINT: Final = "cast to float32, bfloat16 or float16 before the operation."
+_SUPPORTED_FLOAT8: Final = frozenset({"f8E4M3", "f8E5M2", "f8E3M4"})
+_FNUZ: Final = frozenset({"f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ"})
+
+
+def check_types(operation: Any, device: Device) -> Iterator[Refusal]:
+    """What is wrong with the types of an operation's results and of a function's arguments."""
+    kinds = [result.type for result in operation.results]
+    if operation.name == "func.func" and operation.regions[0].blocks:
+        kinds += [argument.type for argument in operation.regions[0].blocks[0].arguments]
+    found = dict.fromkeys(filter(None, (_refused(kind, device) for kind in kinds)))
+    name, nodes = str(operation.name), node_numbers(operation)
+    for code, why, way_out in found:
+        yield Refusal(code, name, nodes, why, way_out)
+
+
+def _refused(kind: Any, device: Device) -> tuple[str, str, str] | None:
+    if isinstance(kind, ir.UnrankedTensorType):
+        return _dynamic(kind)
+    if not isinstance(kind, ir.RankedTensorType):
+        return None
+    tensor = ir.RankedTensorType(kind)
+    if not tensor.has_static_shape:
+        return _dynamic(kind)
+    return _refused_element(tensor.element_type, device)
+
+
+def _dynamic(kind: Any) -> tuple[str, str, str]:
+    return (
+        "EMOD025",
+        f"every dimension must be known when compiling, and {kind} has one that is not",
+        "compile with dynamic=False, and pad or bucket inputs that vary.",
+    )
+
+
+def _refused_element(element: Any, device: Device) -> tuple[str, str, str] | None:
+    name = str(element)
+    if isinstance(element, ir.ComplexType):
+        return (
+            "EVRF004",
+            f"the device has no complex numbers ({name})",
+            "compute with real and imaginary parts, or keep the operation out of the compiled "
+            "region with torch.compiler.disable.",
+        )
+    if isinstance(element, ir.F64Type):
+        return "ESPP004", "the device has no 64-bit floating point", _FLOAT_HINT
+    if isinstance(element, ir.IntegerType):
+        if 1 < element.width < 8:
+            return "ESPP004", f"the device has no {element.width}-bit integers", "cast to int8."
+        return None
+    if name in _FNUZ:
+        return "EVRF005", f"the device has no {name[1:].upper()} numbers", _FLOAT_HINT
+    if name == "f8E4M3FN" and device.generation <= 3:
+        return (
+            "EVRF051",
+            f"{device.name} has no F8E4M3FN numbers; Trn3 and later have",
+            "use float8_e5m2, or target trn3.",
+        )
+    if name == "f8E4M3" and device.generation > 4:
+        return "EVRF052", "devices after Trn3 have F8E4M3FN instead of F8E4M3", "use F8E4M3FN."
+    if name.startswith("f8") and name not in _SUPPORTED_FLOAT8 | {"f8E4M3FN"}:
+        return "ESPP047", f"the device has no {name[1:].upper()} numbers", _FLOAT_HINT
+    if name.startswith(("f4", "f6")):
+        return "ESPP004", f"the device has no {name[1:].upper()} numbers", _FLOAT_HINT
+    return None
