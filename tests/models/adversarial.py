@@ -19,10 +19,10 @@ Network = Callable[[Tensor], Tensor]
 def generator(noise: int = 8, width: int = 8) -> nn.Sequential:
     """Noise (N, noise, 1, 1) to images (N, 1, 8, 8) in (-1, 1)."""
     return nn.Sequential(
-        nn.ConvTranspose2d(noise, 2 * width, 2),
+        nn.ConvTranspose2d(noise, 2 * width, 2, bias=False),
         nn.BatchNorm2d(2 * width),
         nn.ReLU(),
-        nn.ConvTranspose2d(2 * width, width, 4, stride=2, padding=1),
+        nn.ConvTranspose2d(2 * width, width, 4, stride=2, padding=1, bias=False),
         nn.BatchNorm2d(width),
         nn.ReLU(),
         nn.ConvTranspose2d(width, 1, 4, stride=2, padding=1),
@@ -35,7 +35,7 @@ def discriminator(width: int = 8) -> nn.Sequential:
     return nn.Sequential(
         nn.Conv2d(1, width, 4, stride=2, padding=1),
         nn.LeakyReLU(0.2),
-        nn.Conv2d(width, 2 * width, 4, stride=2, padding=1),
+        nn.Conv2d(width, 2 * width, 4, stride=2, padding=1, bias=False),
         nn.BatchNorm2d(2 * width),
         nn.LeakyReLU(0.2),
         nn.Flatten(),

@@ -9,6 +9,8 @@ import torch
 from parity import check_parity, compiled, overlaps
 from torch import Tensor, nn
 
+from semantics.case_names import source_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -32,6 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor 
         lambda x: x.to(torch.float32),
         lambda x: (x, x),
     ],
+    ids=source_text,
 )
 def test_results_that_are_views_of_an_argument(function: Callable[[Tensor], Any]) -> None:
     check_parity(function, torch.randn(2, 4))
@@ -50,6 +53,7 @@ def test_results_that_are_views_of_an_argument(function: Callable[[Tensor], Any]
         lambda x: x.relu(),
         lambda x: torch.where(x == x, x, x),
     ],
+    ids=source_text,
 )
 def test_results_that_only_equal_an_argument_own_their_memory(
     function: Callable[[Tensor], Any],

@@ -9,6 +9,8 @@ import torch
 from parity import check_parity, compiled
 from torch import Tensor
 
+from semantics.case_names import source_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -100,6 +102,7 @@ def test_matrix_product_of_every_pair_of_layouts() -> None:
         lambda x: torch.as_strided(x, (2, 3), (1, 2), 1).clone(),
         lambda x: x.as_strided((3,), (4,)) * 2,
     ],
+    ids=source_text,
 )
 @pytest.mark.parametrize(
     "make", [lambda: torch.arange(12.0), lambda: torch.arange(12.0).view(3, 4).t()]

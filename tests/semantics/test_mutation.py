@@ -9,6 +9,8 @@ import torch
 from parity import check_parity, compiled
 from torch import Tensor
 
+from semantics.case_names import source_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -73,6 +75,7 @@ def write_then_discard(x: Tensor) -> Tensor:
         lambda x: x.scatter_(1, torch.arange(4).view(4, 1), 9.0),
         lambda x: x.masked_fill_(x < 0, 0.0),
     ],
+    ids=source_text,
 )
 def test_write_to_an_argument_is_seen_by_the_caller(function: Callable[[Tensor], Any]) -> None:
     check_parity(function, torch.randn(4, 4))

@@ -10,6 +10,8 @@ from parity import check_parity, compiled
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from semantics.case_names import source_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         lambda x: x.sort(0),
         lambda x: x.max(0),
     ],
+    ids=source_text,
 )
 @pytest.mark.parametrize("transposed", [False, True])
 def test_matrix_results(function: Callable[[Tensor], Any], transposed: bool) -> None:
@@ -61,6 +64,7 @@ def attention_heads(x: Tensor) -> tuple[Tensor, Tensor]:
         attention_heads,
         lambda x: torch.bmm(x, x.transpose(1, 2)).transpose(1, 2),
     ],
+    ids=source_text,
 )
 def test_three_dimensional_results(function: Callable[[Tensor], Any]) -> None:
     check_parity(function, torch.randn(2, 3, 8))
@@ -130,6 +134,7 @@ def test_changed_memory_format_of_one_shape_changes_the_result() -> None:
         lambda x: x[:1].t() * 2,
         lambda x: x.view(1, 4, 1, 4).permute(3, 2, 1, 0) + 1,
     ],
+    ids=source_text,
 )
 def test_results_with_dimensions_of_size_zero_and_one(function: Callable[[Tensor], Any]) -> None:
     check_parity(function, torch.randn(4, 4))

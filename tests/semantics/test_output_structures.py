@@ -11,6 +11,8 @@ import torch
 from parity import check_parity, compiled
 from torch import Tensor, nn
 
+from semantics.case_names import source_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -51,6 +53,7 @@ class Pair(NamedTuple):
         lambda x: x[:0, :0],
         lambda x: (x.sum(), x[0, 0], x.new_tensor(4.0), x.mean().reshape(1)),
     ],
+    ids=source_text,
 )
 def test_structure(function: Callable[[Tensor], Any]) -> None:
     check_parity(function, torch.randn(2, 3))
@@ -65,6 +68,7 @@ def test_structure(function: Callable[[Tensor], Any]) -> None:
         lambda x: (x * 2, [x.mean(), None, 3]),
         lambda x: (x, x + 1),
     ],
+    ids=source_text,
 )
 def test_structure_with_gradient(function: Callable[[Tensor], Any]) -> None:
     check_parity(function, torch.randn(2, 3, requires_grad=True), grad=True)

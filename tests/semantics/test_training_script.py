@@ -23,8 +23,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor 
 class Classifier(nn.Module):
     def __init__(self) -> None:
         super().__init__()
+        # A bias before BatchNorm has no gradient but rounding, which Adam would blow up.
         self.features = nn.Sequential(
-            nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2)
+            nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2)
         )
         self.head = nn.Linear(4 * 3 * 3, 3)
 
