@@ -9,6 +9,8 @@ from typing import Any, Final
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
+from neuron_compile.lowering.decompose.foreach import foreach_decompositions
+
 _aten = torch.ops.aten
 
 # Decomposed by PyTorch, but left whole here because a later stage does better with the whole.
@@ -48,4 +50,5 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """PyTorch's core ATen decompositions, less those kept, plus ours."""
     table = dict(core_aten_decompositions().items())
     table |= get_decompositions(_ADDED)
+    table |= foreach_decompositions()
     return {op: rule for op, rule in table.items() if op not in _KEPT}
