@@ -45,10 +45,15 @@ _ADDED: Final = (
 )
 
 
+def _multiply_add(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    return a * b + c
+
+
 @functools.cache
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """PyTorch's core ATen decompositions, less those kept, plus ours."""
     table = dict(core_aten_decompositions().items())
     table |= get_decompositions(_ADDED)
     table |= foreach_decompositions()
+    table[torch.ops.prims.fma.default] = _multiply_add
     return {op: rule for op, rule in table.items() if op not in _KEPT}
