@@ -26,10 +26,13 @@ class LibraryOp:
     """`body` is `module:function` below this package; the function is plain JAX.
 
     `takes` tells whether the library is preferred over Torch-MLIR for a call; None is always.
+    With `needs_strides` the body also gets `strides`, those of each operand, because what ATen
+    computes depends on them.
     """
 
     body: str
     takes: Callable[[Request], bool] | None = None
+    needs_strides: bool = False
 
     def resolve(self) -> Callable[..., Any]:
         """The body. Imports its module, and with it JAX."""

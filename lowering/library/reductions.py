@@ -15,9 +15,7 @@ from neuron_compile.lowering.library.precision import float_dtype, is_complex, w
 Dims = int | Sequence[int] | None
 
 
-def sum(  # noqa: A001 - the name of the operator
-    self: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any | None = None
-) -> Any:
+def sum(self: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any | None = None) -> Any:
     """`aten.sum`: integers and bool give int64."""
     array = _summand(self, dtype)
     return jnp.sum(array, axis=canonical_dims(dim, self.ndim), keepdims=keepdim)
@@ -40,12 +38,12 @@ def mean(self: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any | Non
     return total / _count(self, canonical_dims(dim, self.ndim))
 
 
-def all(self: Any, dim: Dims = None, keepdim: bool = False) -> Any:  # noqa: A001
+def all(self: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """`aten.all`."""
     return jnp.all(self != 0, axis=canonical_dims(dim, self.ndim), keepdims=keepdim)
 
 
-def any(self: Any, dim: Dims = None, keepdim: bool = False) -> Any:  # noqa: A001
+def any(self: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """`aten.any`."""
     return jnp.any(self != 0, axis=canonical_dims(dim, self.ndim), keepdims=keepdim)
 

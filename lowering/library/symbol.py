@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from neuron_compile.lowering.library.table import TABLE
 from neuron_compile.lowering.program import TensorSpec
 
 
@@ -18,13 +19,20 @@ def library_symbol(
 ) -> str:
     """`lib_<op>_<digest>`: equal calls share it, so a graph holds each body once.
 
-    Strides are left out: a program's tensors are dense, whatever layout PyTorch gives them.
+    Strides are left out, save for the few operators that depend on them: a program's tensors are
+    dense, whatever layout PyTorch gives them.
     """
+    entry = TABLE.get(operator)
+    with_strides = entry is not None and entry.needs_strides
     types = [
-        [None if spec is None else [spec.dtype, list(spec.shape)] for spec in specs]
+        [None if spec is None else _content(spec, with_strides) for spec in specs]
         for specs in (operands, results)
     ]
     content = json.dumps([operator, arguments, *types], separators=(",", ":"))
     digest = hashlib.sha256(content.encode()).hexdigest()[:12]
     name = re.sub(r"\W+", "_", operator.partition(".")[2].removesuffix(".default"))
     return f"lib_{name}_{digest}"
+
+
+def _content(spec: TensorSpec, with_strides: bool) -> list[object]:
+    return [spec.dtype, list(spec.shape), *([list(spec.strides)] if with_strides else [])]

@@ -342,6 +342,156 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.full_like.default": LibraryOp("shapes:full_like", has_complex),
     "aten.unfold.default": LibraryOp("shapes:unfold"),
     "aten.unfold_backward.default": LibraryOp("shapes:unfold_backward"),
+    # Interpolation and sampling at positions.
+    "aten.upsample_nearest1d.default": LibraryOp("interpolate:nearest"),
+    "aten._upsample_nearest_exact1d.default": LibraryOp("interpolate:nearest_exact"),
+    "aten.upsample_nearest1d_backward.default": LibraryOp("interpolate:nearest_backward"),
+    "aten._upsample_nearest_exact1d_backward.default": LibraryOp(
+        "interpolate:nearest_exact_backward"
+    ),
+    "aten.upsample_nearest2d.default": LibraryOp("interpolate:nearest"),
+    "aten._upsample_nearest_exact2d.default": LibraryOp("interpolate:nearest_exact"),
+    "aten.upsample_nearest2d_backward.default": LibraryOp("interpolate:nearest_backward"),
+    "aten._upsample_nearest_exact2d_backward.default": LibraryOp(
+        "interpolate:nearest_exact_backward"
+    ),
+    "aten.upsample_nearest3d.default": LibraryOp("interpolate:nearest"),
+    "aten._upsample_nearest_exact3d.default": LibraryOp("interpolate:nearest_exact"),
+    "aten.upsample_nearest3d_backward.default": LibraryOp("interpolate:nearest_backward"),
+    "aten._upsample_nearest_exact3d_backward.default": LibraryOp(
+        "interpolate:nearest_exact_backward"
+    ),
+    "aten.upsample_linear1d.default": LibraryOp("interpolate:linear"),
+    "aten.upsample_linear1d_backward.default": LibraryOp("interpolate:linear_backward"),
+    "aten.upsample_bilinear2d.default": LibraryOp("interpolate:linear"),
+    "aten.upsample_bilinear2d_backward.default": LibraryOp("interpolate:linear_backward"),
+    "aten.upsample_trilinear3d.default": LibraryOp("interpolate:linear"),
+    "aten.upsample_trilinear3d_backward.default": LibraryOp("interpolate:linear_backward"),
+    "aten.upsample_bicubic2d.default": LibraryOp("interpolate:cubic"),
+    "aten.upsample_bicubic2d_backward.default": LibraryOp("interpolate:cubic_backward"),
+    "aten._upsample_bilinear2d_aa.default": LibraryOp("interpolate:smooth_linear"),
+    "aten._upsample_bilinear2d_aa_backward.default": LibraryOp(
+        "interpolate:smooth_linear_backward"
+    ),
+    "aten._upsample_bicubic2d_aa.default": LibraryOp("interpolate:smooth_cubic"),
+    "aten._upsample_bicubic2d_aa_backward.default": LibraryOp("interpolate:smooth_cubic_backward"),
+    "aten.grid_sampler_2d.default": LibraryOp("grid:grid_sampler"),
+    "aten.grid_sampler_2d_backward.default": LibraryOp("grid:grid_sampler_backward"),
+    "aten.grid_sampler_3d.default": LibraryOp("grid:grid_sampler"),
+    "aten.grid_sampler_3d_backward.default": LibraryOp("grid:grid_sampler_backward"),
+    # Linear algebra.
+    "aten.linalg_cholesky_ex.default": LibraryOp("decompositions:cholesky_ex"),
+    "aten.cholesky.default": LibraryOp("decompositions:cholesky"),
+    "aten.linalg_qr.default": LibraryOp("decompositions:qr"),
+    "aten.geqrf.default": LibraryOp("decompositions:geqrf"),
+    "aten.linalg_householder_product.default": LibraryOp("decompositions:householder_product"),
+    "aten._linalg_svd.default": LibraryOp("decompositions:svd"),
+    "aten._linalg_eigh.default": LibraryOp("decompositions:eigh"),
+    "aten.linalg_eig.default": LibraryOp("decompositions:eig"),
+    "aten._linalg_eigvals.default": LibraryOp("decompositions:eigvals"),
+    "aten.linalg_lu_factor_ex.default": LibraryOp("decompositions:lu_factor_ex"),
+    "aten.linalg_lu.default": LibraryOp("decompositions:lu"),
+    "aten.lu_unpack.default": LibraryOp("decompositions:lu_unpack"),
+    "aten._linalg_det.default": LibraryOp("decompositions:det", needs_strides=True),
+    "aten._linalg_slogdet.default": LibraryOp("decompositions:slogdet", needs_strides=True),
+    "aten.linalg_solve_triangular.default": LibraryOp("solvers:solve_triangular"),
+    "aten.triangular_solve.default": LibraryOp("solvers:triangular_solve"),
+    "aten.linalg_lu_solve.default": LibraryOp("solvers:lu_solve"),
+    "aten._linalg_solve_ex.default": LibraryOp("solvers:solve_ex"),
+    "aten.linalg_inv_ex.default": LibraryOp("solvers:inv_ex"),
+    "aten.cholesky_solve.default": LibraryOp("solvers:cholesky_solve"),
+    "aten.cholesky_inverse.default": LibraryOp("solvers:cholesky_inverse"),
+    "aten.linalg_matrix_exp.default": LibraryOp("solvers:matrix_exp"),
+    "aten.ormqr.default": LibraryOp("solvers:ormqr"),
+    "aten.linalg_pinv.atol_rtol_tensor": LibraryOp("solvers:pinv"),
+    "aten.linalg_pinv.atol_rtol_float": LibraryOp("solvers:pinv"),
+    # Special functions.
+    "aten.special_airy_ai.default": LibraryOp("bessel:airy_ai"),
+    "aten.special_bessel_j0.default": LibraryOp("bessel:bessel_j0"),
+    "aten.special_bessel_j1.default": LibraryOp("bessel:bessel_j1"),
+    "aten.special_bessel_y0.default": LibraryOp("bessel:bessel_y0"),
+    "aten.special_bessel_y1.default": LibraryOp("bessel:bessel_y1"),
+    "aten.special_modified_bessel_k0.default": LibraryOp("bessel:modified_bessel_k0"),
+    "aten.special_modified_bessel_k1.default": LibraryOp("bessel:modified_bessel_k1"),
+    "aten.special_scaled_modified_bessel_k0.default": LibraryOp("bessel:scaled_modified_bessel_k0"),
+    "aten.special_scaled_modified_bessel_k1.default": LibraryOp("bessel:scaled_modified_bessel_k1"),
+    "aten.special_spherical_bessel_j0.default": LibraryOp("bessel:spherical_bessel_j0"),
+    "aten.special_i0e.default": LibraryOp("bessel:i0e"),
+    "aten.special_i1.default": LibraryOp("bessel:i1"),
+    "aten.special_i1e.default": LibraryOp("bessel:i1e"),
+    "aten.special_modified_bessel_i0.default": LibraryOp("bessel:i0"),
+    "aten.special_modified_bessel_i1.default": LibraryOp("bessel:i1"),
+    "aten.i0.default": LibraryOp("bessel:i0"),
+    "aten.special_ndtri.default": LibraryOp("special:ndtri"),
+    "aten.special_log_ndtr.default": LibraryOp("special:log_ndtr"),
+    "aten.special_erfcx.default": LibraryOp("special:erfcx"),
+    "aten.special_zeta.default": LibraryOp("special:zeta"),
+    "aten.special_zeta.other_scalar": LibraryOp("special:zeta"),
+    "aten.special_zeta.self_scalar": LibraryOp("special:zeta"),
+    "aten.polygamma.default": LibraryOp("special:polygamma"),
+    "aten.igamma.default": LibraryOp("special:igamma"),
+    "aten.igammac.default": LibraryOp("special:igammac"),
+    "aten.mvlgamma.default": LibraryOp("special:mvlgamma"),
+    "aten.special_chebyshev_polynomial_t.default": LibraryOp("polynomials:chebyshev_t"),
+    "aten.special_chebyshev_polynomial_t.x_scalar": LibraryOp("polynomials:chebyshev_t"),
+    "aten.special_chebyshev_polynomial_t.n_scalar": LibraryOp("polynomials:chebyshev_t"),
+    "aten.special_chebyshev_polynomial_u.default": LibraryOp("polynomials:chebyshev_u"),
+    "aten.special_chebyshev_polynomial_u.x_scalar": LibraryOp("polynomials:chebyshev_u"),
+    "aten.special_chebyshev_polynomial_u.n_scalar": LibraryOp("polynomials:chebyshev_u"),
+    "aten.special_chebyshev_polynomial_v.default": LibraryOp("polynomials:chebyshev_v"),
+    "aten.special_chebyshev_polynomial_v.x_scalar": LibraryOp("polynomials:chebyshev_v"),
+    "aten.special_chebyshev_polynomial_v.n_scalar": LibraryOp("polynomials:chebyshev_v"),
+    "aten.special_chebyshev_polynomial_w.default": LibraryOp("polynomials:chebyshev_w"),
+    "aten.special_chebyshev_polynomial_w.x_scalar": LibraryOp("polynomials:chebyshev_w"),
+    "aten.special_chebyshev_polynomial_w.n_scalar": LibraryOp("polynomials:chebyshev_w"),
+    "aten.special_shifted_chebyshev_polynomial_t.default": LibraryOp(
+        "polynomials:shifted_chebyshev_t"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_t.x_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_t"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_t.n_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_t"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_u.default": LibraryOp(
+        "polynomials:shifted_chebyshev_u"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_u.x_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_u"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_u.n_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_u"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_v.default": LibraryOp(
+        "polynomials:shifted_chebyshev_v"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_v.x_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_v"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_v.n_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_v"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_w.default": LibraryOp(
+        "polynomials:shifted_chebyshev_w"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_w.x_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_w"
+    ),
+    "aten.special_shifted_chebyshev_polynomial_w.n_scalar": LibraryOp(
+        "polynomials:shifted_chebyshev_w"
+    ),
+    "aten.special_hermite_polynomial_h.default": LibraryOp("polynomials:hermite_h"),
+    "aten.special_hermite_polynomial_h.x_scalar": LibraryOp("polynomials:hermite_h"),
+    "aten.special_hermite_polynomial_h.n_scalar": LibraryOp("polynomials:hermite_h"),
+    "aten.special_hermite_polynomial_he.default": LibraryOp("polynomials:hermite_he"),
+    "aten.special_hermite_polynomial_he.x_scalar": LibraryOp("polynomials:hermite_he"),
+    "aten.special_hermite_polynomial_he.n_scalar": LibraryOp("polynomials:hermite_he"),
+    "aten.special_laguerre_polynomial_l.default": LibraryOp("polynomials:laguerre_l"),
+    "aten.special_laguerre_polynomial_l.x_scalar": LibraryOp("polynomials:laguerre_l"),
+    "aten.special_laguerre_polynomial_l.n_scalar": LibraryOp("polynomials:laguerre_l"),
+    "aten.special_legendre_polynomial_p.default": LibraryOp("polynomials:legendre_p"),
+    "aten.special_legendre_polynomial_p.x_scalar": LibraryOp("polynomials:legendre_p"),
+    "aten.special_legendre_polynomial_p.n_scalar": LibraryOp("polynomials:legendre_p"),
     # Random numbers, as functions of a seed.
     "neuron_compile.bits.default": LibraryOp("random_bits:bits"),
     "neuron_compile.uniform.default": LibraryOp("random_numbers:uniform"),

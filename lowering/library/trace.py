@@ -8,7 +8,7 @@ through `jit(...).lower(...)`, which asks for the default device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -48,7 +48,10 @@ def _trace(
     entry = TABLE.get(operator)
     if entry is None:
         raise _unsupported(operator, operands, "the function library has no body for it.")
-    function = closed_body(entry.resolve(), decode_arguments(arguments), results)
+    body = entry.resolve()
+    if entry.needs_strides:
+        body = partial(body, strides=[spec.strides for spec in operands])
+    function = closed_body(body, decode_arguments(arguments), results)
     shapes = [jax.ShapeDtypeStruct(spec.shape, numpy_dtype(spec.dtype)) for spec in operands]
     try:
         with pinned_settings():
@@ -83,7 +86,7 @@ def closed_body(
         args = [_fill(value, operands) for value in arguments.positional]
         kwargs = {name: _fill(value, operands) for name, value in arguments.keyword.items()}
         outputs = body(*args, **kwargs)
-        outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
+        outputs = jax.tree.leaves(outputs, is_leaf=lambda part: part is None)
         if len(outputs) != len(results):
             raise LoweringError(
                 "a library body returned another number of results than declared",

@@ -114,8 +114,15 @@ def isfinite(self: Any) -> Any:
 
 def frexp(self: Any) -> tuple[Any, Any]:
     """`aten.frexp`: mantissa in [0.5, 1) and int32 exponent."""
-    # Wider, so that subnormal numbers are normal ones.
-    mantissa, exponent = jnp.frexp(self.astype(jnp.float64))
+    if self.dtype == jnp.float64:
+        mantissa, exponent = jnp.frexp(self)
+        return mantissa, exponent
+    # In float64 a subnormal float32 is a normal number. It is made from its bits, since XLA's CPU
+    # code reads subnormal numbers as 0.
+    bits = lax.bitcast_convert_type(self.astype(jnp.float32), jnp.int32)
+    fraction = jnp.copysign((bits & 0x7FFFFF).astype(jnp.float64) * 2.0**-149, self)
+    is_subnormal = (bits & 0x7F800000) == 0
+    mantissa, exponent = jnp.frexp(jnp.where(is_subnormal, fraction, self.astype(jnp.float64)))
     return mantissa, exponent
 
 
@@ -134,7 +141,7 @@ def trunc(self: Any) -> Any:
     return jnp.trunc(self) if is_float(self) else self
 
 
-def round(self: Any, *, decimals: int = 0) -> Any:  # noqa: A001 - the name of the operator
+def round(self: Any, *, decimals: int = 0) -> Any:
     """`aten.round`: halves to even."""
     if not is_float(self):
         return self

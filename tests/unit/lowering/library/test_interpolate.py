@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from unit.lowering.library.against_eager import check
+
+IMAGE = torch.randn(2, 3, 5, 6, generator=torch.Generator().manual_seed(0))
+SIZES = [[7, 5], [10, 12], [3, 6]]
+LINEAR = ["upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa"]
+LINEAR.append("_upsample_bicubic2d_aa")
+
+
+def check_both(name: str, image: torch.Tensor, size: list[int], *options: Any) -> None:
+    check(f"aten.{name}.default", image, size, *options)
+    grad = torch.randn(*image.shape[:2], *size).to(image.dtype)
+    check(f"aten.{name}_backward.default", grad, size, list(image.shape), *options)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["upsample_nearest", "_upsample_nearest_exact"])
+def test_nearest(name: str, size: list[int]) -> None:
+    check_both(name + "2d", IMAGE, size)
+    check_both(name + "1d", IMAGE[0], size[1:])
+    check_both(name + "3d", IMAGE[None], [2, *size])
+    check_both(name + "2d", IMAGE, size, size[0] / 5 + 0.1, None)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("align", [True, False])
+@pytest.mark.parametrize("name", LINEAR)
+def test_linear_and_cubic(name: str, size: list[int], align: bool) -> None:
+    check_both(name, IMAGE, size, align)
+
+
+def test_scales_are_used_where_they_are_given() -> None:
+    for name in LINEAR:
+        check_both(name, IMAGE, [7, 9], False, 1.5, 1.55)
+    check_both("upsample_linear1d", IMAGE[0], [9], False, 1.55)
+    check_both("upsample_trilinear3d", IMAGE[None], [4, 7, 9], True, None, 1.5, 1.55)
+    check_both("upsample_trilinear3d", IMAGE[None], [4, 7, 9], False)
+
+
+def test_other_dtypes() -> None:
+    check("aten.upsample_bilinear2d.default", IMAGE.bfloat16(), [7, 9], False)
+    check_both("upsample_bicubic2d", IMAGE.double(), [7, 9], False)
+    whole = (IMAGE * 40 + 128).clamp(0, 255).to(torch.uint8)
+    check("aten.upsample_nearest2d.default", whole, [7, 9])
+
+
+def test_strong_reduction_is_smoothed_over_many_elements() -> None:
+    check_both("_upsample_bilinear2d_aa", torch.randn(1, 1, 40, 50), [2, 3], False)
