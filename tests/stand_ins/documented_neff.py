@@ -78,7 +78,7 @@ def write(
             archive.addfile(entry, io.BytesIO(content))
     body = stream.getvalue()
     if is_gzipped:
-        body = gzip.compress(body)
+        body = gzip.compress(body, mtime=1_700_000_000)
     header = Header(
         pkg_version=2 if is_gzipped else 1,
         header_size=1024,

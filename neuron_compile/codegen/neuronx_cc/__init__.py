@@ -1,0 +1,1 @@
+"""StableHLO to device NEFFs, by AWS's compiler neuronx-cc."""
