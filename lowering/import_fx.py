@@ -89,7 +89,11 @@ class _Importer(FxImporter):  # type: ignore[misc]
     """Gathers, over a whole graph, the library calls and the nodes that could not be imported."""
 
     def __init__(self, nodes: list[Node], opaque: frozenset[int]) -> None:
-        super().__init__(context=torch_context(), graph_node_importer_cls=_NodeImporter)
+        # The check writes to the root logger, which would thereby get a handler: a later
+        # logging.basicConfig of the user's would do nothing.
+        super().__init__(
+            context=torch_context(), config_check=False, graph_node_importer_cls=_NodeImporter
+        )
         self.numbers = {node: number for number, node in enumerate(nodes)}
         self.opaque = opaque
         self.calls: dict[str, LibraryCall] = {}

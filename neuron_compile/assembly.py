@@ -18,6 +18,7 @@ from neuron_compile.compile_report import REPORTER
 from neuron_compile.compiler import Compiler
 from neuron_compile.debug_folder import DebugFolder
 from neuron_compile.errors import CodegenError
+from neuron_compile.lowering.native_logs import quiet_native_logs
 from neuron_compile.observe import Observer, Observers
 from neuron_compile.options import CompileOptions
 from neuron_compile.settings import Settings
@@ -26,6 +27,8 @@ from neuron_compile.torch_logs import TorchLogs
 
 def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     """The compiler for one torch.compile call."""
+    # The first stage to load jaxlib is another one when artifacts are cached.
+    quiet_native_logs()
     return Compiler(options, generator_for(options, settings), cache_for(settings), _observer(settings))
 
 

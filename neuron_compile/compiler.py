@@ -56,7 +56,7 @@ class Compiler:
         return self._load(graph, imported, artifact.blobs)
 
     def _import(self, graph: CapturedGraph) -> FxLowering:
-        with stopwatch() as watch:
+        with stopwatch(Stage.IMPORT) as watch:
             imported = from_fx(graph.module)
         self._tell(graph, Stage.IMPORT, watch, dumps=lambda: _texts(imported))
         return imported
@@ -74,7 +74,7 @@ class Compiler:
         key: actions.KeyParts,
         produce: Callable[[], Blobs],
     ) -> ActionResult:
-        with stopwatch() as watch:
+        with stopwatch(stage) as watch:
             result = self._cache.get_or_produce(
                 ActionKey(stage.value, key), produce, what=f"{stage} of {graph.name}"
             )
@@ -83,7 +83,7 @@ class Compiler:
         return result
 
     def _load(self, graph: CapturedGraph, imported: FxLowering, blobs: Blobs) -> CompiledGraph:
-        with stopwatch() as watch:
+        with stopwatch(Stage.LOAD) as watch:
             compiled = CompiledGraph(graph.name, imported.signature, load(blobs))
         self._tell(graph, Stage.LOAD, watch)
         return compiled

@@ -69,6 +69,9 @@ class Stopwatch:
 
 
 @contextmanager
-def stopwatch() -> Iterator[Stopwatch]:
-    """Time a block."""
-    yield Stopwatch()
+def stopwatch(stage: Stage) -> Iterator[Stopwatch]:
+    """Time a stage, which `torch._dynamo.utils.compile_times` and tlparse then show too."""
+    from torch._dynamo.utils import dynamo_timed
+
+    with dynamo_timed(f"neuron_{stage}", log_pt2_compile_event=True):
+        yield Stopwatch()
