@@ -17,11 +17,18 @@ from neuron_compile.lowering.import_fx import import_fx, operand_types
 from neuron_compile.lowering.legalize.cross_boundary import cross_boundary
 from neuron_compile.lowering.legalize.demote_float64 import demote_float64
 from neuron_compile.lowering.legalize.lift_seed import lift_seed
-from neuron_compile.lowering.legalize.node_values import ORIGIN, output_node, placeholders, spec_of, value
+from neuron_compile.lowering.legalize.node_values import (
+    ORIGIN,
+    output_node,
+    placeholders,
+    spec_of,
+    value,
+)
 from neuron_compile.lowering.legalize.order import PASSES
 from neuron_compile.lowering.legalize.reject_data_dependent_sizes import (
     reject_data_dependent_sizes,
 )
+from neuron_compile.lowering.legalize.reject_seedless_random import reject_seedless_random
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.specialize_shapes import concrete, specialize_shapes
 from neuron_compile.lowering.legalize.strip_results import strip_results
@@ -60,6 +67,7 @@ def from_fx(module: GraphModule) -> FxLowering:
     reject_data_dependent_sizes(legal)
     arguments = [_argument_spec(node) for node in placeholders(legal)]
     replace_random_ops(legal)
+    reject_seedless_random(legal)
     results = strip_results(legal)
     outputs = [spec_of(_concrete(node)) for node in output_node(legal).args[0]]  # type: ignore[union-attr,arg-type]
     specialize_shapes(legal)
@@ -85,7 +93,12 @@ def from_fx(module: GraphModule) -> FxLowering:
     )
     program = import_fx(legal)
     origins = tuple(
-        NodeOrigin(node.meta.get(ORIGIN, node.name), str(node.target), operand_types(node), source_line(node))
+        NodeOrigin(
+            node.meta.get(ORIGIN, node.name),
+            str(node.target),
+            operand_types(node),
+            source_line(node),
+        )
         for node in legal.graph.nodes
     )
     return FxLowering(program, signature, origins, has_demoted, legal)

@@ -50,9 +50,7 @@ def _one_tensor(name: str, overload: str) -> Callable[..., Any] | None:
 
 def _rule(operator: OpOverload, one: Callable[..., Any]) -> Callable[..., Any]:
     schema = operator._schema
-    listed = {
-        argument.name for argument in schema.arguments if str(argument.type) in _LIST_TYPES
-    }
+    listed = {argument.name for argument in schema.arguments if str(argument.type) in _LIST_TYPES}
     names = [argument.name for argument in schema.arguments]
     # addcdiv and addcmul also take one tensor that holds a number for each entry.
     unbound = {"scalars"} if schema.overload_name == "Tensor" else set()

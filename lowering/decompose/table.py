@@ -10,6 +10,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from neuron_compile.lowering.decompose.foreach import foreach_decompositions
+from neuron_compile.lowering.decompose.randomized import rrelu_with_noise_functional
 
 _aten = torch.ops.aten
 
@@ -35,6 +36,7 @@ _ADDED: Final = (
     _aten._native_batch_norm_legit_functional.default,
     _aten._native_batch_norm_legit_no_training.default,
     _aten.native_batch_norm.default,
+    _aten.native_dropout.default,
     _aten.native_group_norm.default,
     _aten.native_layer_norm.default,
     _aten._log_softmax.default,
@@ -42,6 +44,27 @@ _ADDED: Final = (
     _aten.addmm.default,
     _aten.grid_sampler_2d.default,
     _aten.logsumexp.default,
+    _aten._addmm_activation.default,
+    _aten._batch_norm_no_update.default,
+    _aten._batch_norm_with_update_functional.default,
+    _aten._fused_dropout.default,
+    _aten.addmm.dtype,
+    _aten.addmv.default,
+    _aten.alpha_dropout.default,
+    _aten.as_strided_copy.default,
+    _aten.batch_norm_backward.default,
+    _aten.bitwise_and.Scalar_Tensor,
+    _aten.bitwise_or.Scalar_Tensor,
+    _aten.bitwise_xor.Scalar_Tensor,
+    _aten.dist.default,
+    _aten.dropout.default,
+    _aten.native_dropout.default,
+    _aten.ldexp.Tensor,
+    _aten.narrow_copy.default,
+    _aten.rrelu_with_noise_backward.default,
+    _aten.signbit.default,
+    _aten.tril_indices.default,
+    _aten.triu_indices.default,
 )
 
 
@@ -49,11 +72,18 @@ def _multiply_add(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Te
     return a * b + c
 
 
-@functools.cache
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """PyTorch's core ATen decompositions, less those kept, plus ours."""
+    table = _own_table()
+    # Exists once Inductor has been imported, by whatever needs it.
+    if hasattr(torch.ops.prims, "fma"):
+        table = table | {torch.ops.prims.fma.default: _multiply_add}
+    return table
+
+
+@functools.cache
+def _own_table() -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions().items())
     table |= get_decompositions(_ADDED)
     table |= foreach_decompositions()
-    table[torch.ops.prims.fma.default] = _multiply_add
     return {op: rule for op, rule in table.items() if op not in _KEPT}
