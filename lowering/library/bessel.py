@@ -86,7 +86,6 @@ def _j(order: int, x: Any) -> Any:
     size = jnp.abs(x)
     near = _near_j(order)(size * size)
     value = jnp.where(size <= _EDGE, near * size if order else near, _far(order, size)[0])
-    value = jnp.where(jnp.isinf(size), 0, value)
     return jnp.sign(x) * value if order else value
 
 
@@ -96,8 +95,7 @@ def _y(order: int, x: Any) -> Any:
     rest = _near_y(order)(x * x)
     near = near + (x * rest - scale / x if order else rest)
     value = jnp.where(x <= _EDGE, near, _far(order, x)[1])
-    value = jnp.where(x == 0, -jnp.inf, jnp.where(x < 0, jnp.nan, value))
-    return jnp.where(jnp.isinf(x) & (x > 0), 0, value)
+    return jnp.where(x == 0, -jnp.inf, jnp.where(x < 0, jnp.nan, value))
 
 
 bessel_j0 = _of_float(lambda x: _j(0, x))
