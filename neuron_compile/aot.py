@@ -9,7 +9,6 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-
 from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
@@ -21,6 +20,7 @@ from neuron_compile.errors import UnsupportedOpError
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lowering.decompose.table import decomposition_table
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
+from neuron_compile.lowering.legalize.save_seed import save_seed
 
 
 def compile_with_autograd(
@@ -65,7 +65,10 @@ def _partition(
     numbers again from it.
     """
     replace_random_ops(joint)
-    return min_cut_rematerialization_partition(joint, inputs, **arguments)
+    parts: tuple[GraphModule, GraphModule] = min_cut_rematerialization_partition(
+        joint, inputs, **arguments
+    )
+    return parts
 
 
 def _name_of(gm: GraphModule) -> str:

@@ -86,4 +86,5 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions().items())
     table |= get_decompositions(_ADDED)
     table |= foreach_decompositions()
+    table[_aten.rrelu_with_noise_functional.default] = rrelu_with_noise_functional
     return {op: rule for op, rule in table.items() if op not in _KEPT}
