@@ -1,4 +1,4 @@
-"""Which nodes Torch-MLIR failed on, read from its diagnostics and from the module it left behind."""
+"""Which nodes Torch-MLIR failed on, by its diagnostics and the module it left behind."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _INNOCENT: Final = ("torch.constant.", "torch.prim.", "torch_c.", "torch.vtensor
 
 @dataclass(frozen=True, slots=True)
 class FailedNode:
-    """A node that a stage could not convert: its number in the program, its operation in the stage's
-    own dialect, and what was said."""
+    """A node that a stage could not convert: its number in the program, its operation in the
+    stage's own dialect, and what was said."""
 
     number: int
     operation: str

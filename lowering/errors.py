@@ -23,9 +23,7 @@ class SourceLine:
         return f"{self.file}:{self.line}   {self.text}".rstrip()
 
 
-def compose_message(
-    what: str, *, where: Sequence[str] = (), why: str = "", hint: str = ""
-) -> str:
+def compose_message(what: str, *, where: Sequence[str] = (), why: str = "", hint: str = "") -> str:
     """The four parts of every error, in one form; empty parts are left out."""
     lines = [what, *(f"  {place}" for place in where)]
     if why:

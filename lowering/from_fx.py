@@ -30,7 +30,7 @@ from neuron_compile.lowering.legalize.reject_data_dependent_sizes import (
 )
 from neuron_compile.lowering.legalize.reject_seedless_random import reject_seedless_random
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
-from neuron_compile.lowering.legalize.specialize_shapes import concrete, specialize_shapes
+from neuron_compile.lowering.legalize.specialize_shapes import specialize_shapes
 from neuron_compile.lowering.legalize.strip_results import strip_results
 from neuron_compile.lowering.program import Signature, TensorSpec, TorchProgram
 from neuron_compile.lowering.source_lines import source_line
@@ -129,8 +129,8 @@ def _concrete(node: Node) -> torch.Tensor:
     if all(isinstance(size, int) for size in (*tensor.shape, *tensor.stride())):
         return tensor
     return torch.empty_strided(
-        [concrete(size) for size in tensor.shape],
-        [concrete(stride) for stride in tensor.stride()],
+        [int(size) for size in tensor.shape],
+        [int(stride) for stride in tensor.stride()],
         dtype=tensor.dtype,
         device="meta",
     )

@@ -1,7 +1,7 @@
 """Legal FX graph to the torch dialect. The only user of Torch-MLIR's FX importer.
 
-Every operation's location is its node's number, `loc("n12")`: a function of the graph alone, so that
-the text holds no paths, and enough to find the user's line again.
+Every operation's location is its node's number, `loc("n12")`: a function of the graph alone, so
+that the text holds no paths, and enough to find the user's line again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from neuron_compile.lowering.torch_context import torch_context
 
 # Arguments that say where or how a tensor is stored: meaningless inside a program.
 _STORAGE_ARGUMENTS = frozenset({"device", "layout", "memory_format", "pin_memory", "generator"})
-
 
 
 def import_fx(module: GraphModule, opaque: frozenset[int] = frozenset()) -> TorchProgram:
@@ -101,9 +100,7 @@ class _Importer(FxImporter):  # type: ignore[misc]
 
 
 class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
-    def _import_torch_op_overload(
-        self, loc: Any, node: Node, concrete_target: Any = None
-    ) -> None:
+    def _import_torch_op_overload(self, loc: Any, node: Node, concrete_target: Any = None) -> None:
         number = self.fx_importer.numbers.get(node)
         if number is None:
             # A node that the base class made up on the way to another one.

@@ -2,8 +2,8 @@
 
 A tensor that is a permutation of a dense one crosses the boundary without a copy: the program takes
 or gives its *physical* array, the dimensions in storage order, and permutes it inside, where that
-costs nothing. A result may also have broadcast (stride 0) dimensions, which the physical array holds
-once.
+costs nothing. A result may also have broadcast (stride 0) dimensions, which the physical array
+holds once.
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ class Signature:
     - `inputs`: one entry for each placeholder of the FX graph; None where the argument is not a
       tensor (a Python number, already folded into the program).
     - `kept_inputs`: the placeholders that the program takes, in its order.
-    - `seed_count`: how many int64 seeds follow the kept inputs, as one tensor of that length; 0 means
-      no such input.
+    - `seed_count`: how many int64 seeds follow the kept inputs, as one tensor of that length; 0
+      means no such input.
     - `outputs`: the program's results as PyTorch sees them, in the program's order.
     - `result_slots`: one entry for each output of the FX graph: an index into `outputs`, None for a
       None result, or `("input", i)`/`("constant", value)` for a result that needs no computation.

@@ -8,7 +8,7 @@ the backward pass and recomputation under checkpointing see what the forward pas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import torch
@@ -34,9 +34,7 @@ _PARAMETRIC_DEFINITIONS: Final = (
 _library = torch.library.Library(NAMESPACE, "DEF")
 
 
-def _shaped(
-    seed: torch.Tensor, site: int, shape: Sequence[int], *parameters: Any
-) -> torch.Tensor:
+def _shaped(seed: torch.Tensor, site: int, shape: Sequence[int], *parameters: Any) -> torch.Tensor:
     return seed.new_empty(shape, dtype=parameters[-1])
 
 
@@ -60,8 +58,8 @@ def _define() -> None:
     torch.library.register_fake(
         f"{NAMESPACE}::draw_seed", lambda: torch.empty((1,), dtype=torch.int64), lib=_library
     )
-    shapes = {definition: _shaped for definition in _DEFINITIONS}
-    shapes |= {definition: _like_first for definition in _PARAMETRIC_DEFINITIONS}
+    shapes: dict[str, Callable[..., torch.Tensor]] = dict.fromkeys(_DEFINITIONS, _shaped)
+    shapes |= dict.fromkeys(_PARAMETRIC_DEFINITIONS, _like_first)
     shapes["randperm(Tensor seed, int site, SymInt n, ScalarType dtype)"] = _permutation
     shapes[
         "multinomial(Tensor seed, int site, Tensor probs, SymInt num_samples, bool replacement)"

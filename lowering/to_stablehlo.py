@@ -33,7 +33,9 @@ _TORCH_PIPELINES: Final = (
     "builtin.module(torch-backend-to-stablehlo-backend-pipeline{allow-non-finites=true})",
 )
 _NAMES: Final = {entry.mlir: name for name, entry in ELEMENT_TYPES.items()}
-_STABLEHLO_PIPELINE: Final = "builtin.module(func.func(chlo-legalize-to-stablehlo),canonicalize,cse)"
+_STABLEHLO_PIPELINE: Final = (
+    "builtin.module(func.func(chlo-legalize-to-stablehlo),canonicalize,cse)"
+)
 
 
 def to_stablehlo(program: TorchProgram) -> LoweredProgram:
@@ -146,9 +148,7 @@ def _main_types(module: Any) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, 
 
     for operation in module.body.operations:
         if _text(operation.attributes["sym_name"]) == "main":
-            signature = ir.FunctionType(
-                ir.TypeAttr(operation.attributes["function_type"]).value
-            )
+            signature = ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value)
             return tuple(map(_spec, signature.inputs)), tuple(map(_spec, signature.results))
     raise ConversionFailure((), "the module has no function main")
 

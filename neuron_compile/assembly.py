@@ -29,7 +29,9 @@ def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     """The compiler for one torch.compile call."""
     # The first stage to load jaxlib is another one when artifacts are cached.
     quiet_native_logs()
-    return Compiler(options, generator_for(options, settings), cache_for(settings), _observer(settings))
+    return Compiler(
+        options, generator_for(options, settings), cache_for(settings), _observer(settings)
+    )
 
 
 def generator_for(options: CompileOptions, settings: Settings) -> CodeGenerator:

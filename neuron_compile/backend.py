@@ -23,9 +23,9 @@ def neuron(
 ) -> Callable[..., Any]:
     """Compile a graph captured by Dynamo, forward and backward, into NEFFs.
 
-    `options` are those of `CompileOptions`; `mode` other than the default is ignored with a warning.
-    Raises `OptionsError`, `DynamicShapesError`, `UnsupportedOpError`, `LoweringError`, `CodegenError`,
-    `EnvironmentMismatchError`.
+    `options` are those of `CompileOptions`; a `mode` other than the default is ignored with a
+    warning. Raises `OptionsError`, `DynamicShapesError`, `UnsupportedOpError`, `LoweringError`,
+    `CodegenError`, `EnvironmentMismatchError`.
     """
     from neuron_compile.environment import check_environment
 

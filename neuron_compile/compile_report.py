@@ -9,12 +9,24 @@ from dataclasses import dataclass, field
 from neuron_compile.graph import CapturedGraph
 from neuron_compile.observe import Stage, StageEvent
 
-_HEADINGS = ("graph", "role", "nodes", "compiled", "import", "lower", "codegen", "load", "bytes", "note")
+_HEADINGS = (
+    "graph",
+    "role",
+    "nodes",
+    "compiled",
+    "import",
+    "lower",
+    "codegen",
+    "load",
+    "bytes",
+    "note",
+)
 
 
 @dataclass(slots=True)
 class GraphReport:
-    """One graph: seconds a stage, what the cache said, the NEFF's bytes, notes (such as fallbacks)."""
+    """One graph: seconds a stage, what the cache said, the NEFF's bytes, and notes, such as
+    fallbacks."""
 
     number: int
     model: str
@@ -115,7 +127,7 @@ REPORTER = Reporter()
 def report() -> Report:
     """A table of every graph that this process has compiled.
 
-    One row a graph: model and role, FX calls, whether its NEFF was cached, seconds in each stage, the
-    artifact's bytes, and remarks such as operations that fell back to eager.
+    One row a graph: model and role, FX calls, whether its NEFF was cached, seconds in each stage,
+    the artifact's bytes, and remarks such as operations that fell back to eager.
     """
     return REPORTER.report()

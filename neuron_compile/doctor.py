@@ -41,8 +41,8 @@ class Verdict(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One answer: `topic` groups, `subject` is what was looked at, `text` what was found, `hint` what
-    to do about it."""
+    """One answer: `topic` groups, `subject` is what was looked at, `text` what was found, `hint`
+    what to do about it."""
 
     topic: str
     subject: str
@@ -86,7 +86,7 @@ def diagnose(environment: Mapping[str, str] | None = None) -> Diagnosis:
         text = "not tried, since packages do not fit"
         return Diagnosis((*findings, Finding("check", "matrix product", Verdict.ERROR, text)))
     # The product goes through the cache, so that the cache is seen at work.
-    findings += [_backend(), _product(settings), _cache(settings)]
+    findings += [_backend(), _product(), _cache(settings)]
     return Diagnosis(tuple(findings))
 
 
@@ -155,7 +155,7 @@ def _backend() -> Finding:
     return Finding("check", "backend", Verdict.ERROR, text, "install with pip, not by PYTHONPATH.")
 
 
-def _product(settings: Settings) -> Finding:
+def _product() -> Finding:
     import torch
 
     from neuron_compile.backend import neuron
@@ -164,10 +164,8 @@ def _product(settings: Settings) -> Finding:
         return left @ right
 
     generator = torch.Generator().manual_seed(0)
-    left, right = (
-        torch.randn(_PRODUCT_SIZE, _PRODUCT_SIZE, generator=generator) for _ in range(2)
-    )
-    options = {"target": "host", "model_name": "doctor"}
+    left, right = (torch.randn(_PRODUCT_SIZE, _PRODUCT_SIZE, generator=generator) for _ in range(2))
+    options: dict[str, Any] = {"target": "host", "model_name": "doctor"}
     subject = f"matrix product {_PRODUCT_SIZE}x{_PRODUCT_SIZE}"
     try:
         with warnings.catch_warnings(), torch.no_grad():

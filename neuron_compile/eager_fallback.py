@@ -47,7 +47,8 @@ def compile_around(
             returns_one = _return_list(part)
             compiled = compiler.compile(CapturedGraph(graph.model, graph.role, part))
             setattr(split, name, _CompiledPart(compiled, returns_one))
-    return make_boxed_func(split.forward)
+    boxed: Callable[[list[Any]], Sequence[Any]] = make_boxed_func(split.forward)
+    return boxed
 
 
 class _CompiledPart(torch.nn.Module):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from neuron_compile.errors import LoweringError, NeuronCompileError, UnsupportedOp, UnsupportedOpError
+from neuron_compile.errors import (
+    LoweringError,
+    NeuronCompileError,
+    UnsupportedOp,
+    UnsupportedOpError,
+)
 from neuron_compile.lowering.diagnostics import ConversionFailure, FailedNode
 from neuron_compile.lowering.from_fx import FxLowering
 from neuron_compile.lowering.import_fx import import_fx

@@ -43,12 +43,11 @@ class CompileOptions:
         values = dict(given or {})
         if settings.target is not None:
             values.setdefault("target", settings.target)
-        problems = [
-            problem for name, value in values.items() if (problem := _problem(name, value))
-        ]
+        problems = [problem for name, value in values.items() if (problem := _problem(name, value))]
         if problems:
             raise OptionsError(
-                f"{len(problems)} option{'s' * (len(problems) > 1)} of torch.compile cannot be used",
+                f"{len(problems)} option{'s' * (len(problems) > 1)} of torch.compile cannot be "
+                "used",
                 where=problems,
                 why="backend neuron checks its options so that a misspelt one does not pass "
                 "unnoticed.",

@@ -15,10 +15,10 @@ from neuron_compile.errors import OptionsError
 VARIABLES: Final = {
     "NEURON_COMPILE_CACHE_DIR": "Folder of the artifact cache.",
     "NEURON_COMPILE_CACHE_URL": "AWS's name for the cache: a folder, or a URL of a remote cache.",
-    "NEURON_COMPILE_CACHE_SIZE": "Size limit of the cache, such as 20GB; least recently used entries "
-    "are removed beyond it.",
-    "NEURON_COMPILE_CACHE_KEY_FILE": "File with a secret: artifacts are signed with it, and unsigned "
-    "ones are not used.",
+    "NEURON_COMPILE_CACHE_SIZE": "Size limit of the cache, such as 20GB; least recently used "
+    "entries are removed beyond it.",
+    "NEURON_COMPILE_CACHE_KEY_FILE": "File with a secret: artifacts are signed with it, and "
+    "unsigned ones are not used.",
     "NEURON_COMPILE_CACHE_TRUST": "1 allows a cache folder that other users can write to.",
     "NEURON_COMPILE_CACHE_WRITE_REMOTE": "1 also publishes new artifacts to the remote cache.",
     "NEURON_COMPILE_REQUIRE_CACHE": "1 turns a cache miss into an error that explains the miss.",

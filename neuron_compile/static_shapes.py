@@ -28,7 +28,9 @@ def require_static_shapes(gm: GraphModule, example_inputs: Sequence[Any]) -> Non
     """
     marked = [place for node in gm.graph.find_nodes(op="placeholder") for place in _marked(node)]
     if not torch._dynamo.config.assume_static_by_default:
-        symbolic = [place for node in gm.graph.find_nodes(op="placeholder") for place in _symbolic(node)]
+        symbolic = [
+            place for node in gm.graph.find_nodes(op="placeholder") for place in _symbolic(node)
+        ]
         raise DynamicShapesError(
             "dynamic=True is not supported by backend neuron",
             where=marked or symbolic,
@@ -64,7 +66,8 @@ def _marked(node: Node) -> Iterator[str]:
 def _symbolic(node: Node) -> Iterator[str]:
     value = node.meta.get("example_value")
     if isinstance(value, torch.Tensor):
-        for dim, size in enumerate(value.shape):
+        sizes: tuple[Any, ...] = tuple(value.shape)
+        for dim, size in enumerate(sizes):
             if isinstance(size, torch.SymInt):
                 yield f"argument {_argument(node)}, dimension {dim}"
 

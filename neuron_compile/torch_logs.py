@@ -25,7 +25,7 @@ def follow_torch_logs() -> None:
 
 
 class TorchLogs:
-    """The observer that feeds `TORCH_LOGS`, `torch._dynamo.utils.counters["neuron"]` and tlparse."""
+    """The observer that feeds TORCH_LOGS, `torch._dynamo.utils.counters["neuron"]`, tlparse."""
 
     def __init__(self) -> None:
         follow_torch_logs()

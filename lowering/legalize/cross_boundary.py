@@ -27,7 +27,7 @@ def cross_boundary(
     node = output_node(module)
     leaving = list(node.args[0])  # type: ignore[arg-type]
     with module.graph.inserting_before(node):
-        left = [_leave(module, n, s) for n, s in zip(leaving, results, strict=True)]  # type: ignore[arg-type]
+        left = [_leave(module, n, s) for n, s in zip(leaving, results, strict=True)]
     node.args = (tuple(left),)
 
 

@@ -40,9 +40,7 @@ def _demoted(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _is_wide(result: Any) -> bool:
-    return tree_any(
-        lambda leaf: isinstance(leaf, torch.Tensor) and leaf.dtype in _NARROWER, result
-    )
+    return tree_any(lambda leaf: isinstance(leaf, torch.Tensor) and leaf.dtype in _NARROWER, result)
 
 
 def wide_values(module: GraphModule) -> list[str]:

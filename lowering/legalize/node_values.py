@@ -70,7 +70,7 @@ def evaluate(node: Node, mode: FakeTensorMode) -> None:
 
 def output_node(module: GraphModule) -> Node:
     """The graph's output node."""
-    node = next(iter(reversed(module.graph.nodes)))
+    node: Node = next(iter(reversed(module.graph.nodes)))
     assert node.op == "output"
     return node
 

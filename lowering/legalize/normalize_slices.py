@@ -15,8 +15,8 @@ _aten = torch.ops.aten
 def normalize_slices(module: GraphModule) -> None:
     """Rewrite `start` and `end` of slice, slice_scatter and slice_backward to lie in [0, size].
 
-    PyTorch writes "to the end" as 2**63 - 1; Torch-MLIR takes such a bound at its word and builds an
-    index array of that length.
+    PyTorch writes "to the end" as 2**63 - 1; Torch-MLIR takes such a bound at its word and builds
+    an index array of that length.
     """
     for node in calls(module, _aten.slice.Tensor, _aten.slice_scatter.default):
         scatters = node.target is _aten.slice_scatter.default

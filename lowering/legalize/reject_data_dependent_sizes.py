@@ -15,18 +15,19 @@ from neuron_compile.lowering.source_lines import source_line
 
 def reject_data_dependent_sizes(module: GraphModule) -> None:
     """Raise `DynamicShapesError`, with all such operations and their lines, if there are any."""
-    places = []
-    for node in module.graph.nodes:
-        if _creates_unknown(node.meta.get("val"), node):
-            places.append(f"{node.target}   {source_line(node) or '(no source line known)'}")
+    places = [
+        f"{node.target}   {source_line(node) or '(no source line known)'}"
+        for node in module.graph.nodes
+        if _creates_unknown(node.meta.get("val"), node)
+    ]
     if places:
         raise DynamicShapesError(
             f"{len(places)} operation{'s' * (len(places) > 1)} with a result whose size depends on "
             "data cannot be compiled for neuron",
             where=places,
             why="a program has one shape for each tensor, fixed when it is compiled.",
-            hint="use a form with a fixed size (torch.where for boolean masks, a padded result with "
-            "a count), or keep the operation out of the compiled region with "
+            hint="use a form with a fixed size (torch.where for boolean masks, a padded result "
+            "with a count), or keep the operation out of the compiled region with "
             "torch.compiler.disable.",
         )
 

@@ -139,9 +139,7 @@ def _top(dtype: torch.dtype) -> int:
 
 
 def _randperm(writer: _Writer, n: int, **_: Any) -> Node:
-    return writer.call(
-        _random.randperm.default, writer.seed, writer.site, n, writer.dtype
-    )
+    return writer.call(_random.randperm.default, writer.seed, writer.site, n, writer.dtype)
 
 
 def _bernoulli(writer: _Writer, probabilities: Node, **_: Any) -> Node:
@@ -162,7 +160,9 @@ def _below(writer: _Writer, threshold: Any) -> Node:
     target = _random.uniform.default
     draws = writer.call(target, writer.seed, writer.site, writer.shape, 0.0, 1.0, exact)
     compare = _aten.lt.Tensor if isinstance(threshold, Node) else _aten.lt.Scalar
-    return writer.call(_aten._to_copy.default, writer.call(compare, draws, threshold), dtype=writer.dtype)
+    return writer.call(
+        _aten._to_copy.default, writer.call(compare, draws, threshold), dtype=writer.dtype
+    )
 
 
 def value_dtype(operand: Any) -> torch.dtype | None:

@@ -11,9 +11,7 @@ from torch.fx import GraphModule
 from neuron_compile.lowering.legalize.node_values import evaluate
 
 
-def repropagate(
-    module: GraphModule, new_input: Callable[[torch.Tensor], torch.Tensor]
-) -> None:
+def repropagate(module: GraphModule, new_input: Callable[[torch.Tensor], torch.Tensor]) -> None:
     """Give every node a fresh static fake value.
 
     `new_input` makes a placeholder's new value from its old one; it runs under the new fake mode.

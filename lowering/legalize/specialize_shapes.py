@@ -24,7 +24,7 @@ def specialize_shapes(module: GraphModule) -> bool:
         return False
     for node in list(module.graph.nodes):
         if isinstance(value(node), _SYMBOLIC):
-            node.replace_all_uses_with(concrete(value(node)))  # type: ignore[arg-type]
+            node.replace_all_uses_with(concrete(value(node)))
             if node.op != "placeholder":
                 module.graph.erase_node(node)
         else:
@@ -59,5 +59,3 @@ def _is_symbolic(result: Any) -> bool:
         return isinstance(leaf, _SYMBOLIC)
 
     return tree_any(symbolic, result)
-
-

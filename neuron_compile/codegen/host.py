@@ -17,6 +17,7 @@ from neuron_compile.pjrt.host_cpu import host_cpu
 from neuron_compile.pjrt.lapack import ensure_lapack
 from neuron_compile.target import HOST, Target
 
+
 class HostCodeGenerator:
     """Compiles for the CPU of this machine through XLA.
 
@@ -37,7 +38,9 @@ class HostCodeGenerator:
         """jaxlib's version, the flags, and the CPU whose instructions the code may use."""
         import jaxlib.version
 
-        flags = {f"flag {name}": str(value) for name, value in compile_flags(self._optimization_level)}
+        flags = {
+            f"flag {name}": str(value) for name, value in compile_flags(self._optimization_level)
+        }
         user_flags = " ".join(sorted(self._xla_flags.split()))
         facts = {
             "tool jaxlib": jaxlib.version.__version__,
@@ -62,7 +65,5 @@ class HostCodeGenerator:
                 why=str(error).strip(),
                 hint="report this with the debug folder of NEURON_COMPILE_DEBUG_DIR.",
             ) from error
-        neff = pack_neff(
-            {HOST_EXECUTABLE: bytes(code)}, target=HOST.name, compressed=False
-        )
+        neff = pack_neff({HOST_EXECUTABLE: bytes(code)}, target=HOST.name, compressed=False)
         return {"neff": neff, "manifest.json": describe(self, program, neff).to_json()}

@@ -19,11 +19,11 @@ def host_cpu() -> tuple[tuple[str, str], ...]:
     """
     facts = {"architecture": platform.machine()}
     first_processor = _read_cpuinfo().partition("\n\n")[0]
-    fields = dict(
-        (part.strip() for part in line.split(":", 1))
-        for line in first_processor.splitlines()
-        if ":" in line
-    )
+    fields = {
+        name.strip(): value.strip()
+        for name, colon, value in (line.partition(":") for line in first_processor.splitlines())
+        if colon
+    }
     for name in _MODEL_FIELDS:
         if name in fields:
             facts[name] = fields[name]

@@ -11,16 +11,15 @@ import threading
 from collections.abc import Iterable
 
 _lock = threading.Lock()
-_is_ready = False
+_ready: set[str] = set()
 
 
 def ensure_lapack(custom_calls: Iterable[str]) -> None:
     """Register and bind the LAPACK kernels if a program has such custom calls. Idempotent."""
-    global _is_ready
-    if _is_ready or not any(name.startswith("lapack_") for name in custom_calls):
+    if _ready or not any(name.startswith("lapack_") for name in custom_calls):
         return
     with _lock:
-        if _is_ready:
+        if _ready:  # by another thread meanwhile
             return
         from jaxlib import lapack, xla_client
 
@@ -30,4 +29,4 @@ def ensure_lapack(custom_calls: Iterable[str]) -> None:
                     name, kernel, platform=platform, api_version=api_version
                 )
         lapack._lapack.initialize()
-        _is_ready = True
+        _ready.add("lapack")

@@ -95,9 +95,7 @@ def _check(tensor: torch.Tensor, spec: TensorSpec, dtype: torch.dtype) -> None:
     if tuple(tensor.shape) != spec.shape or tensor.dtype is not dtype:
         raise ExecutionError(
             "an argument is not what the graph was compiled for",
-            where=(
-                f"{tensor.dtype} {tuple(tensor.shape)} instead of {dtype} {spec.shape}",
-            ),
+            where=(f"{tensor.dtype} {tuple(tensor.shape)} instead of {dtype} {spec.shape}",),
         )
 
 

@@ -12,11 +12,12 @@ from neuron_compile.lowering import Signature, TensorSpec
 from neuron_compile.runtime.boundary import entrance, exit_of
 from neuron_compile.runtime.executable import Executable
 
+
 class CompiledGraph:
     """Calls an executable with a graph's arguments and gives the graph's results.
 
-    Takes its arguments in a list that it empties (AOTAutograd's boxed convention), so that they can be
-    freed while the program runs. Results have the dtype and strides of the eager ones.
+    Takes its arguments in a list that it empties (AOTAutograd's boxed convention), so that they can
+    be freed while the program runs. Results have the dtype and strides of the eager ones.
     """
 
     def __init__(self, name: str, signature: Signature, executable: Executable) -> None:
