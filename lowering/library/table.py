@@ -527,6 +527,18 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten._cdist_backward.default": LibraryOp("distances:cdist_backward"),
     "aten._pdist_forward.default": LibraryOp("distances:pdist"),
     "aten._pdist_backward.default": LibraryOp("distances:pdist_backward"),
+    # Matrix products.
+    "aten.mm.default": LibraryOp("products:mm", has_complex),
+    "aten.bmm.default": LibraryOp("products:mm", has_complex),
+    "aten.mv.default": LibraryOp("products:mm", has_complex),
+    "aten.dot.default": LibraryOp("products:mm", has_complex),
+    "aten.vdot.default": LibraryOp("products:vdot"),
+    "aten.addmm.default": LibraryOp("products:add_product", has_complex),
+    "aten.baddbmm.default": LibraryOp("products:add_product", has_complex),
+    "aten.addmv.default": LibraryOp("products:add_product"),
+    "aten.addbmm.default": LibraryOp("products:addbmm"),
+    "aten.addr.default": LibraryOp("products:addr"),
+    "aten.dist.default": LibraryOp("products:dist"),
     # Random numbers, as functions of a seed.
     "neuron_compile.bits.default": LibraryOp("random_bits:bits"),
     "neuron_compile.uniform.default": LibraryOp("random_numbers:uniform"),
