@@ -65,10 +65,9 @@ def _partition(
     numbers again from it.
     """
     replace_random_ops(joint)
-    parts: tuple[GraphModule, GraphModule] = min_cut_rematerialization_partition(
-        joint, inputs, **arguments
-    )
-    return parts
+    forward, backward = min_cut_rematerialization_partition(joint, inputs, **arguments)
+    save_seed(forward, backward)
+    return forward, backward
 
 
 def _name_of(gm: GraphModule) -> str:
