@@ -1,0 +1,1 @@
+"""Device NEFFs run by libnrt, the Neuron runtime, called through ctypes."""
