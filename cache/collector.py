@@ -113,24 +113,36 @@ def _remove(layout: Layout, holds: Holds, victims: Sequence[StoredFile]) -> Iter
     """
     if victims:
         make_directory(layout.evicted)
+    spared: set[tuple[Kind, str]] = set()
     for start in range(0, len(victims), _BATCH):
         moved: dict[tuple[Kind, str], tuple[StoredFile, Path]] = {}
         for file in victims[start : start + _BATCH]:
-            out_of_sight = layout.evicted / os.urandom(16).hex()
-            with contextlib.suppress(OSError):
-                layout.path(file.kind, file.digest).rename(out_of_sight)
-                moved[file.kind, file.digest] = (file, out_of_sight)
-        held = holds.everybody()
-        for key in held:
-            if ("action", key) in moved:
-                _put_back(layout, *moved.pop(("action", key)))
-        for mark in _with_blobs(layout, held):
-            if mark in moved:
-                _put_back(layout, *moved.pop(mark))
+            with contextlib.suppress(FileNotFoundError):
+                moved[file.kind, file.digest] = (file, _moved(layout, file))
+        try:
+            held = holds.everybody()
+            for key in held:
+                if ("action", key) in moved:
+                    _put_back(layout, *moved.pop(("action", key)))
+            # For good: an action that came back keeps its blobs, which may be in a later batch.
+            spared |= _with_blobs(layout, held)
+        except OSError:
+            for file, path in moved.values():
+                _put_back(layout, file, path)
+            raise
         for file, path in moved.values():
-            with contextlib.suppress(OSError):
-                path.unlink()
+            # Used again since it was chosen, by an action that was published meanwhile.
+            if (file.kind, file.digest) in spared or path.stat().st_mtime != file.used:
+                _put_back(layout, file, path)
+                continue
+            path.unlink()
             yield file
+
+
+def _moved(layout: Layout, file: StoredFile) -> Path:
+    path = layout.evicted / os.urandom(16).hex()
+    layout.path(file.kind, file.digest).rename(path)
+    return path
 
 
 def _put_back(layout: Layout, file: StoredFile, out_of_sight: Path) -> None:
@@ -139,12 +151,19 @@ def _put_back(layout: Layout, file: StoredFile, out_of_sight: Path) -> None:
 
 
 def _with_blobs(layout: Layout, keys: Iterable[str]) -> set[tuple[Kind, str]]:
+    """The files of these actions. Raises `OSError` if one cannot be read, for then its blobs are not known."""
     marks: set[tuple[Kind, str]] = set()
     for key in keys:
         marks.add(("action", key))
-        with contextlib.suppress(OSError, CorruptEntryError):
-            data = read_whole(layout.path("action", key), LARGEST_ENTRY).data
+        path = layout.path("action", key)
+        try:
+            data = read_whole(path, LARGEST_ENTRY).data
             marks.update(("blob", output.digest) for output in decode(data, key, None).outputs)
+        except CorruptEntryError:
+            continue  # nobody will be served it
+        except FileNotFoundError:
+            if path.exists():
+                raise
     return marks
 
 

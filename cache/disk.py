@@ -59,17 +59,17 @@ def _read_whole(path: Path, largest: int) -> FileBytes:
     return FileBytes(data, status.st_ino, status.st_mtime)
 
 
-def write_whole(temporary: Path, target: Path, data: bytes) -> None:
+def write_whole(temporary: Path, target: Path, data: bytes, used: float | None = None) -> None:
     """Publish `data` as `target`, whole or not at all. Both paths lie on one file system.
 
     The file is written and synced in the directory `temporary`, then renamed. Its mode is what the
     umask says. Raises `OSError`; then nothing is left behind. Missing directories are made.
     """
     # A sweep that comes between the creation and the lock may take the file away: once more, then.
-    _retried(lambda: _write_whole(temporary, target, data), _PASSING)
+    _retried(lambda: _write_whole(temporary, target, data, used), _PASSING)
 
 
-def _write_whole(temporary: Path, target: Path, data: bytes) -> None:
+def _write_whole(temporary: Path, target: Path, data: bytes, used: float | None) -> None:
     path = temporary / f"{os.getpid()}-{os.urandom(16).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     descriptor = in_directory(temporary, lambda: os.open(path, flags, 0o666))
@@ -81,6 +81,9 @@ def _write_whole(temporary: Path, target: Path, data: bytes) -> None:
         while view:
             view = view[os.write(descriptor, view) :]
         os.fsync(descriptor)
+        if used is not None:
+            with contextlib.suppress(OSError):
+                os.utime(descriptor, (used, used))
         in_directory(target.parent, lambda: path.replace(target))
     except BaseException:
         with contextlib.suppress(OSError):

@@ -8,6 +8,7 @@ belongs to a process that is gone. Nothing needs to be cleaned up by a process t
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections import deque
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LARGEST_LEASE: Final = 1 << 20
+_ATTEMPTS: Final = 50
 
 
 class HeldBlobs(Mapping[str, bytes]):
@@ -86,14 +88,16 @@ class Holds:
         return HeldBlobs(blobs, number, self._let_go)
 
     def everybody(self) -> set[str]:
-        """The keys held by any running process. Leases of processes that are gone are removed."""
+        """The keys held by any running process. Leases of processes that are gone are removed.
+
+        Raises `OSError` if that cannot be found out.
+        """
         self._write("")
         held = set(self._current.values())
         own = self._lease and self._lease[2]
-        with contextlib.suppress(OSError):
-            for path in list(self.directory.iterdir()):
-                if path != own:
-                    held |= _held_by(path)
+        for path in _listed(self.directory):
+            if path != own:
+                held |= _held_by(path)
         return held
 
     def _write(self, line: str) -> None:
@@ -131,7 +135,7 @@ class Holds:
             os.close(old[1])
 
     def _locked_file(self) -> tuple[Path, int]:
-        while True:
+        for _ in range(_ATTEMPTS):
             path = self.directory / f"{os.getpid()}-{os.urandom(8).hex()}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
             descriptor = os.open(path, flags, 0o666)
@@ -146,6 +150,7 @@ class Holds:
                 if path.exists():
                     return path, descriptor
             os.close(descriptor)
+        raise OSError(errno.ESTALE, "lease file keeps vanishing", str(self.directory))
 
 
 def _held_by(path: Path) -> set[str]:
@@ -154,10 +159,21 @@ def _held_by(path: Path) -> set[str]:
         lock.release(remove=True)
         return set()
     held: dict[str, str] = {}
-    for line in path.read_text(errors="replace").splitlines():
+    try:
+        text = path.read_text(errors="replace")
+    except FileNotFoundError:
+        return set()  # its process has begun another one
+    for line in text.splitlines():
         number, _, key = line[1:].partition(" ")
         if line.startswith("+") and is_digest(key):
             held[number] = key
         elif line.startswith("-"):
             held.pop(number, None)
     return set(held.values())
+
+
+def _listed(directory: Path) -> list[Path]:
+    try:
+        return list(directory.iterdir())
+    except FileNotFoundError:
+        return []

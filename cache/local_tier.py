@@ -145,9 +145,10 @@ class LocalTier:
         self.store.write_action(data, entry.key, now)
         if self.store.lacks(entry.outputs):  # the store was cleared between the two
             written += self.store.write_blobs(entry.outputs, blobs, now)
-        # It is published: what fails from here on does not undo that.
-        with contextlib.suppress(OSError):
+        try:
             self._keep_within_limits([len(data), *written], now)
+        except OSError as error:  # it is published all the same
+            self.complaints.about("disk", f"cannot be kept within its limits: {error}")
 
     def _keep_within_limits(self, sizes: list[int], now: float) -> None:
         limits = self.policy.limits

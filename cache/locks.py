@@ -7,6 +7,7 @@ by a holder of its lock, and who gets a lock checks that the file is still the o
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LONGEST_NOTE: Final = 4096
+_ATTEMPTS: Final = 50
 
 
 class HeldLock:
@@ -75,7 +77,7 @@ def try_lock(path: Path) -> HeldLock | None:
     """The lock on `path` if it is free now, else `None`. Raises `OSError` if it cannot be locked at
     all.
     """
-    while True:
+    for _ in range(_ATTEMPTS):
         descriptor = _open(path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,6 +90,7 @@ def try_lock(path: Path) -> HeldLock | None:
             os.close(descriptor)
             raise
         os.close(descriptor)  # the file was removed between opening and locking: take the new one
+    raise OSError(errno.ESTALE, "lock file keeps vanishing", str(path))
 
 
 def holder_of(path: Path) -> str:

@@ -85,15 +85,15 @@ class Store:
             if data is None:
                 data = blobs[output.name]
                 path = self.layout.path("blob", output.digest)
-                disk.write_whole(self.layout.temporary, path, data)
+                disk.write_whole(self.layout.temporary, path, data, now)
                 written.append(len(data))
-            self._used("blob", output.digest, now)
+            else:
+                self._used("blob", output.digest, now)
         return written
 
     def write_action(self, data: bytes, key: str, now: float) -> None:
         """Publish the encoded entry of `key`, whose blobs are in place."""
-        disk.write_whole(self.layout.temporary, self.layout.path("action", key), data)
-        self._used("action", key, now)
+        disk.write_whole(self.layout.temporary, self.layout.path("action", key), data, now)
 
     def encode(self, entry: ActionEntry) -> bytes:
         """The bytes of `entry`, signed if the store signs."""
@@ -135,8 +135,11 @@ class Store:
             os.utime(aside)  # its time in the quarantine counts from now
 
     def _used(self, kind: Kind, digest: str, now: float) -> None:
+        path = self.layout.path(kind, digest)
         with contextlib.suppress(OSError):
-            os.utime(self.layout.path(kind, digest), (now, now))
+            # Never back: a blob may have been used meanwhile by another action, more recently.
+            if not now <= path.stat().st_mtime < now + _TOUCH_SECONDS:
+                os.utime(path, (now, now))
 
 
 def check_blob(output: OutputBlob, data: bytes) -> None:
