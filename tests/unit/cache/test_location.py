@@ -1,0 +1,56 @@
+"""Default places, and AWS's URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuron_compile.cache import CacheError, default_directory, interpret_cache_url
+from neuron_compile.cache.location import locks_directory_for
+
+
+def test_the_default_directory_is_the_users_own(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_directory() == tmp_path / "neuron-compile"
+
+
+def test_locks_of_different_stores_are_apart_and_of_one_store_together(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert locks_directory_for(tmp_path / "a") == locks_directory_for(tmp_path / "link")
+    assert locks_directory_for(tmp_path / "a") != locks_directory_for(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    "url, directory, remote",
+    [
+        ("/var/tmp/neuron-compile-cache", "/var/tmp/neuron-compile-cache", None),
+        ("relative/dir", "relative/dir", None),
+        ("file:///data/my%20cache", "/data/my cache", None),
+        ("file://localhost/data", "/data", None),
+        ("s3://bucket", None, "s3://bucket"),
+        ("s3://bucket/a/b/", None, "s3://bucket/a/b"),
+        (" gs://bucket/x ", None, "gs://bucket/x"),
+        ("abfs://container/x", None, "abfs://container/x"),
+        ("https://host/cache", None, "https://host/cache"),
+        ("memory://cache", None, "memory://cache"),
+    ],
+)
+def test_a_url_names_a_directory_or_a_remote(url, directory, remote) -> None:
+    location = interpret_cache_url(url)
+    assert location.directory == (None if directory is None else Path(directory))
+    assert location.remote == remote
+
+
+def test_a_home_directory_is_expanded(monkeypatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert interpret_cache_url("~/cache").directory == Path("/home/somebody/cache")
+
+
+@pytest.mark.parametrize(
+    "url", ["", "  ", "s3://", "s3:///path", "ftp://host/x", "file://", "file:///", "file://host/x", "x://y"]
+)
+def test_what_names_no_place_is_refused(url: str) -> None:
+    with pytest.raises(CacheError, match="cache URL"):
+        interpret_cache_url(url)
