@@ -21,6 +21,7 @@ from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lowering.decompose.table import decomposition_table
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.save_seed import save_seed
+from neuron_compile.model_name import model_name
 
 
 def compile_with_autograd(
@@ -30,7 +31,7 @@ def compile_with_autograd(
 
     The forward graph is compiled at once, the backward graph when it is first needed.
     """
-    compile_as = functools.partial(_compile, compiler, compiler.options.model_name or _name_of(gm))
+    compile_as = functools.partial(_compile, compiler, compiler.options.model_name or model_name())
     compile_all = aot_autograd(
         fw_compiler=functools.partial(compile_as, GraphRole.FORWARD),
         bw_compiler=functools.partial(compile_as, GraphRole.BACKWARD),
@@ -68,13 +69,3 @@ def _partition(
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **arguments)
     save_seed(forward, backward)
     return forward, backward
-
-
-def _name_of(gm: GraphModule) -> str:
-    """The class of the outermost module in the graph, or `function`."""
-    for node in gm.graph.nodes:
-        stack = node.meta.get("nn_module_stack")
-        if stack:
-            _, owner = next(iter(stack.values()))
-            return owner.__name__ if isinstance(owner, type) else str(owner).rpartition(".")[2]
-    return "function"

@@ -25,8 +25,8 @@ _HEADINGS = (
 
 @dataclass(slots=True)
 class GraphReport:
-    """One graph: seconds a stage, what the cache said, the NEFF's bytes, and notes, such as
-    fallbacks."""
+    """One graph: seconds a stage, what the cache said, the artifact's bytes (NEFF and manifest),
+    and notes, such as fallbacks."""
 
     number: int
     model: str
@@ -34,7 +34,7 @@ class GraphReport:
     node_count: int
     seconds: dict[Stage, float] = field(default_factory=dict)
     outcomes: dict[Stage, str] = field(default_factory=dict)
-    neff_bytes: int = 0
+    artifact_bytes: int = 0
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -54,7 +54,7 @@ class GraphReport:
             str(self.node_count),
             "cached" if self.is_cached else "compiled" if outcome != "failed" else "-",
             *seconds,
-            f"{self.neff_bytes:,}",
+            f"{self.artifact_bytes:,}",
             "; ".join(self.notes),
         )
 
@@ -66,6 +66,8 @@ class Report:
         self.graphs = graphs
 
     def __str__(self) -> str:
+        if not self.graphs:
+            return "nothing has been compiled in this process"
         rows = [_HEADINGS, *(graph.cells() for graph in self.graphs)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
@@ -101,7 +103,7 @@ class Reporter:
             if event.outcome:
                 row.outcomes[event.stage] = event.outcome
             if event.stage is Stage.CODEGEN:
-                row.neff_bytes = event.byte_count
+                row.artifact_bytes = event.byte_count
 
     def note(self, graph: CapturedGraph, text: str) -> None:
         """Add a remark to a graph's row."""
