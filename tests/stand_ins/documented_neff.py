@@ -43,7 +43,7 @@ class Header(ctypes.LittleEndianStructure):
 def read(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The header's fields by name (byte fields as bytes) and the archive's files."""
     header = Header.from_buffer_copy(data)
-    fields = {}
+    fields: dict[str, Any] = {}
     for name, *_ in Header._fields_:
         value = getattr(header, name)
         fields[name] = value if isinstance(value, int) else bytes(value)

@@ -16,7 +16,7 @@ _TRANSPARENT: Final = frozenset(
 
 def index_bounds(indices: Any, vector_dimension: int, count: int) -> list[int | None]:
     """How far an `iota` behind each component of an index vector counts; None where none is."""
-    producer = getattr(indices, "owner", None)
+    producer: Any = getattr(indices, "owner", None)
     name = getattr(producer, "name", None)
     if name == "stablehlo.concatenate" and attribute_int(producer, "dimension") == vector_dimension:
         bounds: list[int | None] = []
@@ -52,7 +52,7 @@ def attribute_int(operation: Any, name: str) -> int:
 
 
 def _count(value: Any) -> int | None:
-    producer = getattr(value, "owner", None)
+    producer: Any = getattr(value, "owner", None)
     name = getattr(producer, "name", None)
     if name in _TRANSPARENT:
         return _count(producer.operands[0])

@@ -20,7 +20,7 @@ _KILLED_INSIDE: Final = re.compile(r"\[F137\]|out of memory|MemoryError|oom-kill
 _QUOTED_LINES: Final = 8
 _REPORT: Final = "report it to AWS with the debug folder of NEURON_COMPILE_DEBUG_DIR."
 
-_SIGNALS: Final = {
+_SIGNALS: Final[dict[int, tuple[str, str]]] = {
     signal.SIGKILL: (
         "it was killed, most likely because the machine ran out of memory",
         "use a machine with more memory, a lower optimization_level, or a smaller model; "

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from neuron_compile.lowering import TensorSpec
 
 from neuron_compile.artifact.manifest import Manifest, dense_strides
 from neuron_compile.errors import ArtifactError
+from neuron_compile.lowering import TensorSpec
 
 MANIFEST = Manifest(
     target="trn2",

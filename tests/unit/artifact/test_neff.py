@@ -8,10 +8,10 @@ import time
 import uuid
 
 import pytest
-from stand_ins import documented_neff
 
 from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff, unpack_neff
 from neuron_compile.errors import ArtifactError
+from stand_ins import documented_neff
 
 DEVICE_FILES = {
     "neff.json": b'{"version": 2}',
@@ -98,7 +98,7 @@ def test_device_neff_cannot_pose_as_host(member: str) -> None:
 def corruptions(neff: bytes, count: int) -> list[bytes]:
     """Flips, cuts, insertions, removals, zeroed stretches and swaps, half of them in the header."""
     rng = random.Random(7)
-    damaged = []
+    damaged: list[bytes] = []
     while len(damaged) < count:
         reach = 1024 if rng.random() < 0.5 else len(neff)
         at, size = rng.randrange(reach), rng.randrange(1, 200)

@@ -73,7 +73,7 @@ def refuses_integer_dot(operation: Any, device: Device) -> bool:
     widths = [e.width for e in map(element_of, operation.operands) if isinstance(e, ir.IntegerType)]
     if not widths:
         return False
-    return max(widths) >= (32 if device.generation >= 3 else 64)
+    return bool(max(widths) >= (32 if device.generation >= 3 else 64))
 
 
 def _sum(value: Any, dimensions: list[int], element: Any) -> Any:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from jaxlib.mlir import ir
-from neuron_compile.lowering import LoweredProgram, TensorSpec
-from stand_ins import neuronx_cc
 
 from neuron_compile.codegen.legality.program_module import open_context, write_module
+from neuron_compile.lowering import LoweredProgram, TensorSpec
+from stand_ins import neuronx_cc
 
 if TYPE_CHECKING:
     from collections.abc import Callable

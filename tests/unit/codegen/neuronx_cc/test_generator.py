@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neuron_compile.lowering import LoweredProgram, TensorSpec
-from stand_ins.hlo_proto import read_module
 
 from neuron_compile.artifact.manifest import Manifest
 from neuron_compile.artifact.neff import unpack_neff
@@ -17,7 +15,9 @@ from neuron_compile.codegen.legality.refusal import IllegalProgramError
 from neuron_compile.codegen.neuronx_cc.diagnose import CompilerError
 from neuron_compile.codegen.neuronx_cc.generator import NeuronxCodeGenerator
 from neuron_compile.errors import CodegenError, OptionsError, SourceLine
+from neuron_compile.lowering import LoweredProgram, TensorSpec
 from neuron_compile.target import TARGETS
+from stand_ins.hlo_proto import read_module
 
 from .conftest import lowered
 

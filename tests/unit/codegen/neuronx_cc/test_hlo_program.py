@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from jaxlib import xla_client
-from stand_ins.hlo_proto import read_module
 
 from neuron_compile.codegen.neuronx_cc.hlo_program import renumbered, to_hlo
 from neuron_compile.codegen.neuronx_cc.wire_format import fields, message_of, packed, varint
 from neuron_compile.errors import CodegenError
+from stand_ins.hlo_proto import read_module
 
 from .conftest import lowered
 

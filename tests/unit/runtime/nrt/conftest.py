@@ -38,15 +38,19 @@ class StandIn:
 
     @property
     def violations(self) -> list[str]:
-        return self._library.stand_in_violations().decode().splitlines()
+        return self._lines("stand_in_violations")
 
     @property
     def calls(self) -> list[str]:
-        return self._library.stand_in_calls().decode().splitlines()
+        return self._lines("stand_in_calls")
 
     @property
     def live(self) -> int:
-        return self._library.stand_in_live()
+        return int(self._library.stand_in_live())
+
+    def _lines(self, function: str) -> list[str]:
+        text: bytes = getattr(self._library, function)()
+        return text.decode().splitlines()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-TYPES = {"i8": np.int8, "i16": np.int16, "i64": np.int64, "ui8": np.uint8, "ui64": np.uint64}
+TYPES: dict[str, Any] = {
+    "i8": np.int8,
+    "i16": np.int16,
+    "i64": np.int64,
+    "ui8": np.uint8,
+    "ui64": np.uint64,
+}
 
 
 @pytest.mark.parametrize("element", TYPES)
