@@ -27,7 +27,7 @@ from neuron_compile.lowering.errors import LoweringError, UnsupportedOp, Unsuppo
 from neuron_compile.lowering.legalize.node_values import spec_of, value
 from neuron_compile.lowering.library.arguments import Arguments, DType, Operand, encode_arguments
 from neuron_compile.lowering.library.symbol import library_symbol
-from neuron_compile.lowering.library.table import find
+from neuron_compile.lowering.library.table import find, is_library_only
 from neuron_compile.lowering.program import LibraryCall, TensorSpec, TorchProgram
 from neuron_compile.lowering.source_lines import source_line
 from neuron_compile.lowering.torch_context import torch_context
@@ -121,6 +121,9 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
                 symbol, operator, text, tuple(specs), tuple(results)
             )
             self._custom_call(loc, node, symbol, operands)
+            return
+        if is_library_only(specs, results):
+            self._fail(loc, node, "the function library has no body for it on complex tensors.")
             return
         try:
             super()._import_torch_op_overload(loc, node, concrete_target)

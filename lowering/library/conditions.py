@@ -10,12 +10,6 @@ from neuron_compile.lowering.library.operation import Request
 Condition = Callable[[Request], bool]
 
 
-def has_complex(request: Request) -> bool:
-    """A complex operand or result: Torch-MLIR gives wrong numbers for some, or aborts."""
-    tensors = [*request.operands, *(spec for spec in request.results if spec is not None)]
-    return any(spec.dtype.startswith("complex") for spec in tensors)
-
-
 def has_scalar_operand(request: Request) -> bool:
     """A first operand of rank 0, for which Torch-MLIR's reductions fail or crash."""
     return bool(request.operands) and request.operands[0].shape == ()
@@ -48,7 +42,7 @@ def is_transposed_convolution(request: Request) -> bool:
 
 
 def never(request: Request) -> bool:
-    """Torch-MLIR is right; the body is there for calls that it fails to convert."""
+    """Torch-MLIR is right for real numbers; complex ones come to the library in any case."""
     return False
 
 
