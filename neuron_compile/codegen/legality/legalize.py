@@ -32,6 +32,7 @@ from neuron_compile.codegen.legality.rewrites.expand_threefry import expand_thre
 from neuron_compile.codegen.legality.rewrites.flip_arithmetic_shift import flip_arithmetic_shift
 from neuron_compile.codegen.legality.rewrites.float_integer_scatter import float_integer_scatter
 from neuron_compile.codegen.legality.rewrites.fold_windows import fold_windows
+from neuron_compile.codegen.legality.rewrites.inline_calls import inline_calls
 from neuron_compile.codegen.legality.rewrites.multiply_out_integer_dot import (
     multiply_out_integer_dot,
 )
@@ -90,6 +91,7 @@ def legalize(program: bytes, device: Device) -> Legalized:
     """
     module = read_module(program)
     with module.context:
+        inline_calls(module)
         expand_chlo(module)
         demoted = demote_float64(module)
         rewritten = [done for entry in REWRITES for done in _apply(module, entry, device)]

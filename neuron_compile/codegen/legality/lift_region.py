@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from jaxlib.mlir import ir
 
-from neuron_compile.codegen.legality.tensor_ops import broadcast, element_of, tensor_of
+from neuron_compile.codegen.legality.tensor_ops import broadcast, element_of, shape_of, tensor_of
 
 _NAMES: Final = """
     abs add and atan2 bitcast_convert cbrt ceil clamp compare convert cosine count_leading_zeros
@@ -23,35 +23,41 @@ _ELEMENTWISE: Final = frozenset(f"stablehlo.{name}" for name in _NAMES.split())
 
 
 def can_lift(block: Any) -> bool:
-    """Whether `lift_region` can apply this block, which sees nothing outside of itself."""
+    """Whether `lift_region` can apply this block: element by element, on scalars only."""
     inside = {child.operation for child in block.operations}
-    arguments = set(block.arguments)
     for operation in inside:
         if operation.name == "stablehlo.return":
             continue
         if operation.name not in _ELEMENTWISE | {"stablehlo.constant"}:
             return False
-        for value in operation.operands:
-            if value not in arguments and value.owner not in inside:
-                return False
+        if any(shape_of(value) for value in [*operation.operands, *operation.results]):
+            return False
     return True
 
 
 def lift_region(block: Any, arguments: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """The block's results for tensors of `shape` in place of its scalar arguments."""
+    """The block's results for tensors of `shape` in place of its scalar arguments.
+
+    Built before the operation that the block belongs to, so scalars of outside are at hand.
+    """
     lifted = dict(zip(block.arguments, arguments, strict=True))
+
+    def tensor(value: Any) -> Any:
+        if value not in lifted:
+            lifted[value] = broadcast(value, shape)
+        return lifted[value]
+
     for child in block.operations:
         operation = child.operation
         if operation.name == "stablehlo.return":
-            return [lifted[value] for value in operation.operands]
+            return [tensor(value) for value in operation.operands]
         if operation.name == "stablehlo.constant":
-            scalar = operation.clone()
-            lifted[operation.result] = broadcast(scalar.result, shape)
+            lifted[operation.result] = broadcast(operation.clone().result, shape)
             continue
         new = ir.Operation.create(
             operation.name,
             results=[tensor_of(shape, element_of(result)) for result in operation.results],
-            operands=[lifted[value] for value in operation.operands],
+            operands=[tensor(value) for value in operation.operands],
             attributes=dict(operation.attributes.items()),
         )
         lifted.update(zip(operation.results, new.results, strict=True))

@@ -77,22 +77,31 @@ def main_function(module: Any) -> Any:
 
 
 def node_numbers(operation: Any) -> tuple[int, ...]:
-    """The FX nodes that an operation came from; in a library function, those of its calls."""
-    own = tuple(sorted({int(number) for number in _NODE.findall(str(operation.location))}))
-    if own:
-        return own
-    function = operation
-    while function is not None and function.name != "func.func":
-        function = function.parent.operation if function.parent else None
-    if function is None or function.attributes["sym_name"].value == "main":
-        return ()
+    """The FX nodes that an operation came from: its own, else those of what it is inside of; for a
+    private function, those of its calls."""
+    place = operation
+    while place is not None:
+        if own := _NODE.findall(str(place.location)):
+            return tuple(sorted({int(number) for number in own}))
+        if place.name == "func.func":
+            return _nodes_of_calls(place)
+        place = place.parent.operation if place.parent else None
+    return ()
+
+
+def names_node(operation: Any) -> bool:
+    """Whether an operation's own location has a node number."""
+    return _NODE.search(str(operation.location)) is not None
+
+
+def _nodes_of_calls(function: Any) -> tuple[int, ...]:
     symbol = function.attributes["sym_name"].value
-    callers = [
+    calls = [
         call
         for call in walk(function.parent.operation)
         if call.name == "func.call" and call.attributes["callee"].value == symbol
     ]
-    return tuple(sorted({number for call in callers for number in node_numbers(call)}))
+    return tuple(sorted({number for call in calls for number in node_numbers(call)}))
 
 
 @contextmanager

@@ -13,10 +13,12 @@ from neuron_compile.codegen.legality.legalize import legalize
 SORT = """
 func.func @main(%x: tensor<{s}xf32>) -> (tensor<{s}xf32>, tensor<{s}xi32>) {{
   %p = stablehlo.iota dim = {d} : tensor<{s}xi32>
+  %outside = stablehlo.constant dense<1.0> : tensor<f32>
   %0:2 = "stablehlo.sort"(%x, %p) ({{
     ^bb0(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
       %z = stablehlo.constant dense<0.0> : tensor<f32>
-      %c = stablehlo.add %a, %z : tensor<f32>
+      %s = stablehlo.add %a, %z : tensor<f32>
+      %c = stablehlo.multiply %s, %outside : tensor<f32>
       %g = stablehlo.compare {direction}, %c, %b, TOTALORDER
         : (tensor<f32>, tensor<f32>) -> tensor<i1>
       stablehlo.return %g : tensor<i1>
