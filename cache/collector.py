@@ -151,7 +151,9 @@ def _put_back(layout: Layout, file: StoredFile, out_of_sight: Path) -> None:
 
 
 def _with_blobs(layout: Layout, keys: Iterable[str]) -> set[tuple[Kind, str]]:
-    """The files of these actions. Raises `OSError` if one cannot be read, for then its blobs are not known."""
+    """The files of these actions. Raises `OSError` if one cannot be read, for then its blobs are
+    not known.
+    """
     marks: set[tuple[Kind, str]] = set()
     for key in keys:
         marks.add(("action", key))

@@ -21,6 +21,7 @@ from neuron_compile.cache.disk import make_directory
 from neuron_compile.cache.locks import try_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _LARGEST_LEASE: Final = 1 << 20
@@ -32,7 +33,9 @@ class HeldBlobs(Mapping[str, bytes]):
 
     __slots__ = ("_blobs", "_hold", "_let_go")
 
-    def __init__(self, blobs: Mapping[str, bytes], hold: int, let_go: deque[int]) -> None:
+    def __init__(
+        self, blobs: Mapping[str, bytes], hold: int, let_go: Callable[[int], None]
+    ) -> None:
         self._blobs = dict(blobs)
         self._hold = hold
         self._let_go = let_go
@@ -51,8 +54,7 @@ class HeldBlobs(Mapping[str, bytes]):
         return f"HeldBlobs({sizes})"
 
     def __del__(self) -> None:
-        # Only noted: the file is written at the next opportunity, never in a garbage collection.
-        self._let_go.append(self._hold)
+        self._let_go(self._hold)
 
 
 class Holds:
@@ -80,12 +82,15 @@ class Holds:
         return number
 
     def let_go(self, number: int) -> None:
-        """Give up a hold that no blobs came of."""
+        """Give a hold up. Called by the garbage collector too: takes no lock, never fails."""
         self._let_go.append(number)
+        # A forked child must not let go what its parent holds, nor begin a lease just to say so.
+        if self._lease is not None and self._lease[0] == os.getpid():
+            self._write("")
 
     def blobs(self, blobs: Mapping[str, bytes], number: int) -> HeldBlobs:
         """`blobs`, holding number `number` for as long as the mapping lives."""
-        return HeldBlobs(blobs, number, self._let_go)
+        return HeldBlobs(blobs, number, self.let_go)
 
     def everybody(self) -> set[str]:
         """The keys held by any running process. Leases of processes that are gone are removed.

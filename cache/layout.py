@@ -91,7 +91,9 @@ class Layout:
                     status = item.stat(follow_symlinks=False)
                 except OSError:
                     continue
-                yield StoredFile(kind, item.name, status.st_blocks * 512, status.st_mtime)
+                # An empty file takes no block, and still a place in the directory.
+                size = max(1, status.st_blocks) * 512
+                yield StoredFile(kind, item.name, size, status.st_mtime)
 
 
 def _scan(directory: Path | str) -> list[os.DirEntry[str]]:

@@ -8,12 +8,15 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import ActionKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 class Child:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import ActionCache, CachePolicy, Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.multiprocess
 

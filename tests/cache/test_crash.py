@@ -6,12 +6,15 @@ import fcntl
 import os
 import random
 import signal
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import ActionCache, CachePolicy, Limits, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = pytest.mark.multiprocess
 

@@ -7,13 +7,16 @@ import fcntl
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import ActionCache, CachePolicy, CacheWarning, Limits, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 _CALLS = {
     "open": (os, "open"),
@@ -167,7 +170,9 @@ def test_a_full_disk_costs_one_warning_and_leaves_no_file(
 
 
 @pytest.mark.parametrize("jump", [-10 * 365 * 86_400.0, 10 * 365 * 86_400.0, float(2**31)])
-def test_a_clock_that_jumps_loses_nothing(store: Path, tmp_path: Path, actions, jump: float) -> None:
+def test_a_clock_that_jumps_loses_nothing(
+    store: Path, tmp_path: Path, actions, jump: float
+) -> None:
     now = [1.7e9]
     policy = CachePolicy(
         locks_directory=tmp_path / "locks", limits=Limits(max_bytes=1 << 20, max_entries=50)
@@ -206,5 +211,3 @@ def test_reading_only_writes_nothing_at_all(store: Path, tmp_path: Path, actions
     assert reader.check().is_clean
     assert {path: path.lstat().st_mtime_ns for path in store.rglob("*")} == before
     assert not (tmp_path / "other").exists()
-
-

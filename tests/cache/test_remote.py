@@ -6,9 +6,7 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fsspec
 import pytest
@@ -20,6 +18,10 @@ from neuron_compile.cache import (
     Outcome,
     RemotePolicy,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 _S3_OPTIONS = {"key": "user", "secret": "password", "client_kwargs": {"region_name": "eu-west-1"}}
 
@@ -57,7 +59,8 @@ def host(tmp_path: Path) -> Callable[..., ActionCache]:
     def make(name: str, remote: RemotePolicy, **policy: Any) -> ActionCache:
         locks = tmp_path / name / "locks"
         return ActionCache(
-            tmp_path / name / "store", policy=CachePolicy(remote=remote, locks_directory=locks, **policy)
+            tmp_path / name / "store",
+            policy=CachePolicy(remote=remote, locks_directory=locks, **policy),
         )
 
     return make
@@ -117,7 +120,12 @@ def test_blobs_that_are_there_are_neither_sent_nor_fetched_again(remote, host, a
 @pytest.mark.parametrize("folder", ["ac", "cas"])
 @pytest.mark.parametrize(
     "change",
-    [lambda data: b"", lambda data: data[:-1], lambda data: data[:1] + b"\0" + data[2:], lambda data: data * 2],
+    [
+        lambda data: b"",
+        lambda data: data[:-1],
+        lambda data: data[:1] + b"\0" + data[2:],
+        lambda data: data * 2,
+    ],
     ids=["empty", "cut", "flipped", "doubled"],
 )
 def test_damage_at_the_remote_is_a_miss_with_one_warning(
@@ -286,7 +294,10 @@ def flaky(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[str]
         pauses: list[float] = []
         complaints = Complaints(f"store of {id(calls)}")
         remote = Remote(
-            RemotePolicy("flaky://root"), complaints, breaker=Breaker(lambda: now[0]), sleep=pauses.append
+            RemotePolicy("flaky://root"),
+            complaints,
+            breaker=Breaker(lambda: now[0]),
+            sleep=pauses.append,
         )
         remote.now, remote.pauses, remote.complaints = now, pauses, complaints  # type: ignore[attr-defined]
         return remote, calls

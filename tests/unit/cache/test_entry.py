@@ -153,6 +153,8 @@ def test_plain_file_names_name_blobs(name: str) -> None:
     assert is_blob_name(name)
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "a\\b", "a b", "ä", "a\n", "x" * 129, 3])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".hidden", "a/b", "a\\b", "a b", "ä", "a\n", "x" * 129, 3]
+)
 def test_paths_and_odd_names_do_not(name: object) -> None:
     assert not is_blob_name(name)

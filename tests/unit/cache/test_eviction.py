@@ -83,7 +83,9 @@ _STORES = st.lists(
 
 
 @given(_STORES, st.integers(0, 20_000), st.integers(0, 30), st.floats(0, 100))
-def test_the_rest_is_within_the_limits_and_was_used_no_earlier(files, max_bytes, entries, age) -> None:
+def test_the_rest_is_within_the_limits_and_was_used_no_earlier(
+    files, max_bytes, entries, age
+) -> None:
     limits = Limits(max_bytes, entries, age)
     victims = choose_victims(files, limits, _NOW)
     rest = [file for file in files if file not in victims]
@@ -91,7 +93,9 @@ def test_the_rest_is_within_the_limits_and_was_used_no_earlier(files, max_bytes,
     assert sum(file.kind == "action" for file in rest) <= entries
     assert all(_NOW - file.used <= age for file in rest)
     if victims and rest:
-        assert max(min(file.used, _NOW) for file in victims) <= min(min(file.used, _NOW) for file in rest)
+        assert max(min(file.used, _NOW) for file in victims) <= min(
+            min(file.used, _NOW) for file in rest
+        )
     assert victims == choose_victims(list(reversed(files)), limits, _NOW)
 
 

@@ -6,11 +6,14 @@ import itertools
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import ActionKey, KeyPart
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _PARTS = (("ir", b"module"), ("target", b"host"), ("flag --lnc", b"2"))
 
@@ -58,14 +61,20 @@ def test_the_order_of_the_parts_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "4711"])
-def test_other_processes_folders_and_hash_seeds_give_the_same_key(tmp_path: Path, seed: str) -> None:
+def test_other_processes_folders_and_hash_seeds_give_the_same_key(
+    tmp_path: Path, seed: str
+) -> None:
     program = (
         "from neuron_compile.cache import ActionKey;"
         f"print(ActionKey('lower', {_PARTS!r}).digest, end='')"
     )
     environment = {**os.environ, "PYTHONHASHSEED": seed, "LANG": "C", "TZ": "Asia/Tokyo"}
     printed = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, check=True
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=True,
     ).stdout
     assert printed.decode() == ActionKey("lower", _PARTS).digest
 

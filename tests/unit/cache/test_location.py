@@ -49,7 +49,18 @@ def test_a_home_directory_is_expanded(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "  ", "s3://", "s3:///path", "ftp://host/x", "file://", "file:///", "file://host/x", "x://y"]
+    "url",
+    [
+        "",
+        "  ",
+        "s3://",
+        "s3:///path",
+        "ftp://host/x",
+        "file://",
+        "file:///",
+        "file://host/x",
+        "x://y",
+    ],
 )
 def test_what_names_no_place_is_refused(url: str) -> None:
     with pytest.raises(CacheError, match="cache URL"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import CacheError
 from neuron_compile.cache.signing import Signer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _key_file(tmp_path: Path, content: bytes, mode: int = 0o600) -> Path:
@@ -39,9 +42,15 @@ def test_the_secret_is_not_printed() -> None:
 
 @pytest.mark.parametrize(
     "content, mode, message",
-    [(b"short", 0o600, "shorter than 16"), (b"x" * 32, 0o604, "chmod"), (b"x" * 32, 0o602, "chmod")],
+    [
+        (b"short", 0o600, "shorter than 16"),
+        (b"x" * 32, 0o604, "chmod"),
+        (b"x" * 32, 0o602, "chmod"),
+    ],
 )
-def test_weak_or_open_keys_are_refused(tmp_path: Path, content: bytes, mode: int, message: str) -> None:
+def test_weak_or_open_keys_are_refused(
+    tmp_path: Path, content: bytes, mode: int, message: str
+) -> None:
     with pytest.raises(CacheError, match=message):
         Signer.from_file(_key_file(tmp_path, content, mode))
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import UntrustedDirectoryError
 from neuron_compile.cache.trust import check_trusted
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _made(path: Path, mode: int) -> Path:
