@@ -40,6 +40,7 @@ _ADDED: Final = (
     _aten.native_group_norm.default,
     _aten.native_layer_norm.default,
     _aten._log_softmax.default,
+    _aten._softmax.default,
     _aten.squeeze.dims,
     _aten.addmm.default,
     _aten.grid_sampler_2d.default,

@@ -1,0 +1,154 @@
+"""One entry in one dtype, compiled and compared with eager."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+
+from neuron_compile.errors import DynamicShapesError, UnsupportedOpError
+
+from ops.compare import difference
+from ops.entries import dtype_named, entries
+from ops.evaluation import Evaluation, evaluate_compiled, evaluate_eagerly
+from ops.outcome import EntryOutcome, Verdict
+from ops.samples import Sample, samples_of
+from ops.tolerances import Tolerance, tolerance_of
+
+# After so many samples have failed one by one, the rest of a failing group shares their verdict.
+_FAILURE_LIMIT: Final = 6
+
+
+def examine(
+    name: str, dtype_name: str, *, sample: int | None = None, values: bool = True, unique: bool = True
+) -> EntryOutcome:
+    """Compile the entry's samples as one graph and compare each with eager.
+
+    If the group fails, it is halved until the samples at fault stand alone. `sample` picks one.
+    Without `values` only shapes and dtypes count; without `unique` the entry's results are
+    compared as it processes them for differentiation, since they are not unique themselves.
+    """
+    torch.set_num_threads(1)
+    start = time.perf_counter()
+    op, dtype = entries()[name], dtype_named(dtype_name)
+    outcome = EntryOutcome(name, dtype_name)
+    chosen = [s for s in samples_of(op, dtype) if sample is None or s.index == sample]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = {s.index: e for s in chosen if (e := _eager(s)) is not None}
+        examination = _Examination(outcome, expected, tolerance_of(op, dtype), values, unique)
+        examination.run([s for s in chosen if s.index in expected])
+    outcome.seconds = round(time.perf_counter() - start, 2)
+    return outcome
+
+
+def _eager(sample: Sample) -> Evaluation | None:
+    """None where eager itself refuses the sample."""
+    try:
+        return evaluate_eagerly(sample)
+    except Exception:
+        return None
+
+
+class _Examination:
+    def __init__(
+        self,
+        outcome: EntryOutcome,
+        expected: dict[int, Evaluation],
+        tolerance: Tolerance,
+        values: bool,
+        unique: bool,
+    ) -> None:
+        self._outcome = outcome
+        self._expected = expected
+        self._tolerance = tolerance
+        self._values = values
+        self._unique = unique
+        self._failures = 0
+
+    def run(self, samples: Sequence[Sample]) -> None:
+        if not samples:
+            return
+        try:
+            found = evaluate_compiled(samples)
+        except Exception as error:
+            self._isolate(samples, error)
+            return
+        for sample, evaluation in zip(samples, found, strict=True):
+            self._compare(sample, evaluation)
+
+    def _isolate(self, samples: Sequence[Sample], error: Exception) -> None:
+        if len(samples) == 1:
+            self._failures += 1
+            self._fail(samples[0], error)
+        elif self._failures >= _FAILURE_LIMIT:
+            for sample in samples:
+                self._outcome.add(sample.index, _verdict(error), Verdict.NONE)
+        else:
+            middle = len(samples) // 2
+            self.run(samples[:middle])
+            self.run(samples[middle:])
+
+    def _fail(self, sample: Sample, error: Exception) -> None:
+        """Tell a failure in the forward direction from one in the backward direction."""
+        verdict, text = _verdict(error), _line(error)
+        if self._expected[sample.index].gradients is None:
+            self._outcome.add(sample.index, verdict, Verdict.NONE, text)
+            return
+        try:
+            evaluate_compiled([sample], backward=False)
+        except Exception as forward_error:
+            self._outcome.add(sample.index, _verdict(forward_error), verdict, _line(forward_error))
+        else:
+            self._outcome.add(sample.index, Verdict.RIGHT, verdict, f"backward: {text}")
+
+    def _compare(self, sample: Sample, found: Evaluation) -> None:
+        expected = self._expected[sample.index]
+        truth = _Truth(sample)
+        forward = difference(
+            expected.result if self._unique else expected.processed,
+            found.result if self._unique else found.processed,
+            self._tolerance,
+            lambda: truth.evaluation.result if self._unique else truth.evaluation.processed,
+            values=self._values,
+        )
+        backward = difference(
+            expected.gradients,
+            found.gradients,
+            self._tolerance,
+            lambda: truth.evaluation.gradients,
+            values=self._values,
+        )
+        without = Verdict.NONE if expected.gradients is None else Verdict.RIGHT
+        self._outcome.add(
+            sample.index,
+            Verdict.WRONG if forward else Verdict.RIGHT,
+            Verdict.WRONG if backward else without,
+            forward or (f"backward: {backward}" if backward else ""),
+        )
+
+
+class _Truth:
+    """The sample in float64, computed when first asked for."""
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+        self._evaluation: Evaluation | None = None
+
+    @property
+    def evaluation(self) -> Evaluation:
+        if self._evaluation is None:
+            self._evaluation = evaluate_eagerly(self._sample.widened())
+        return self._evaluation
+
+
+def _verdict(error: Any) -> Verdict:
+    is_refusal = isinstance(error, UnsupportedOpError | DynamicShapesError)
+    return Verdict.REFUSED if is_refusal else Verdict.FAILED
+
+
+def _line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' | '.join(str(error).split(chr(10)))}"
