@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch._ops import OpOverload
 from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_map
 from torch_mlir import ir
@@ -36,14 +37,20 @@ from neuron_compile.lowering.torch_context import torch_context
 _STORAGE_ARGUMENTS = frozenset({"device", "layout", "memory_format", "pin_memory", "generator"})
 
 
-def import_fx(module: GraphModule, opaque: frozenset[int] = frozenset()) -> TorchProgram:
+def import_fx(
+    module: GraphModule,
+    *,
+    forced: frozenset[int] = frozenset(),
+    opaque: frozenset[int] = frozenset(),
+) -> TorchProgram:
     """The graph as a `TorchProgram`.
 
-    Operations that the function library takes become custom calls, and so do the nodes numbered in
-    `opaque`, whose callee is unknown. Raises `UnsupportedOpError` with every operation that has no
+    Operations that the function library takes become custom calls. So do the nodes numbered in
+    `forced`, which Torch-MLIR is known to refuse, and those in `opaque`, whose callee is unknown: they
+    let lowering go on past operations that fail. Raises `UnsupportedOpError` with every operation that has no
     form in the torch dialect.
     """
-    importer = _Importer(list(module.graph.nodes), opaque)
+    importer = _Importer(list(module.graph.nodes), forced, opaque)
     with _without_stack_traces(module):
         try:
             importer.import_graph_module(module)
@@ -78,6 +85,14 @@ def operand_types(node: Node) -> str:
     return ", ".join(f"{spec.dtype}{list(spec.shape)}" for spec in specs if spec)
 
 
+def has_library_body(node: Node) -> bool:
+    """Whether the function library has a body for a call that Torch-MLIR refuses."""
+    if not isinstance(node.target, OpOverload):
+        return False
+    arguments, _ = _split_operands(node)
+    return find(str(node.target), arguments, *_specs(node), forced=True) is not None
+
+
 def _unsupported(node: Node, reason: str) -> UnsupportedOp:
     return UnsupportedOp(
         str(node.target), node.name, operand_types(node), reason, source_line(node)
@@ -87,13 +102,14 @@ def _unsupported(node: Node, reason: str) -> UnsupportedOp:
 class _Importer(FxImporter):  # type: ignore[misc]
     """Gathers, over a whole graph, the library calls and the nodes that could not be imported."""
 
-    def __init__(self, nodes: list[Node], opaque: frozenset[int]) -> None:
+    def __init__(self, nodes: list[Node], forced: frozenset[int], opaque: frozenset[int]) -> None:
         # The check writes to the root logger, which would thereby get a handler: a later
         # logging.basicConfig of the user's would do nothing.
         super().__init__(
             context=torch_context(), config_check=False, graph_node_importer_cls=_NodeImporter
         )
         self.numbers = {node: number for number, node in enumerate(nodes)}
+        self.forced = forced
         self.opaque = opaque
         self.calls: dict[str, LibraryCall] = {}
         self.failures: dict[Node, str] = {}
@@ -110,25 +126,32 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
         if number in self.fx_importer.opaque:
             self._custom_call(loc, node, f"opaque_{number}", node.all_input_nodes)
             return
-        arguments, operands = _split_operands(node)
-        results = [_tensor_spec(result) for result in _results(node)]
-        specs = [spec_of(value(operand)) for operand in operands]
-        operator = str(node.target)
-        if find(operator, arguments, specs, results) is not None:
-            text = encode_arguments(arguments.positional, arguments.keyword)
-            symbol = library_symbol(operator, text, specs, results)
-            self.fx_importer.calls[symbol] = LibraryCall(
-                symbol, operator, text, tuple(specs), tuple(results)
-            )
-            self._custom_call(loc, node, symbol, operands)
+        if self._import_library_call(loc, node, forced=number in self.fx_importer.forced):
             return
-        if is_library_only(specs, results):
+        if is_library_only(*_specs(node)):
             self._fail(loc, node, "the function library has no body for it on complex tensors.")
             return
         try:
             super()._import_torch_op_overload(loc, node, concrete_target)
         except (NotImplementedError, TypeError, RuntimeError, AssertionError, KeyError) as error:
-            self._fail(loc, node, f"the torch dialect cannot express it ({error}).")
+            self._unbind(node)
+            if not self._import_library_call(loc, node, forced=True):
+                self._fail(loc, node, f"the torch dialect cannot express it ({error}).")
+
+    def _import_library_call(self, loc: Any, node: Node, *, forced: bool) -> bool:
+        """Import a node as a library call, if the library takes it; tell whether it did."""
+        arguments, operands = _split_operands(node)
+        specs, results = _specs(node)
+        operator = str(node.target)
+        if find(operator, arguments, specs, results, forced=forced) is None:
+            return False
+        text = encode_arguments(arguments.positional, arguments.keyword)
+        symbol = library_symbol(operator, text, specs, results)
+        self.fx_importer.calls[symbol] = LibraryCall(
+            symbol, operator, text, tuple(specs), tuple(results)
+        )
+        self._custom_call(loc, node, symbol, operands)
+        return True
 
     def _import_hop(self, loc: Any, node: Node, hop: Any) -> None:
         try:
@@ -138,9 +161,12 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
 
     def _fail(self, loc: Any, node: Node, reason: str) -> None:
         self.fx_importer.failures[node] = reason
+        self._unbind(node)
+        self._custom_call(loc, node, "failed", node.all_input_nodes)
+
+    def _unbind(self, node: Node) -> None:
         for index in range(len(_results(node))):
             self._v.pop((node, index), None)
-        self._custom_call(loc, node, "failed", node.all_input_nodes)
 
     def _custom_call(self, loc: Any, node: Node, symbol: str, operands: Sequence[Node]) -> None:
         """A call of a function that is linked in after Torch-MLIR has run."""
@@ -191,6 +217,13 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
 def _results(node: Node) -> list[Any]:
     result = value(node)
     return list(result) if isinstance(result, list | tuple) else [result]
+
+
+def _specs(node: Node) -> tuple[list[TensorSpec], list[TensorSpec | None]]:
+    """The types of a call's tensor operands, one for each use, and of its results."""
+    _, operands = _split_operands(node)
+    results = [_tensor_spec(result) for result in _results(node)]
+    return [spec_of(value(operand)) for operand in operands], results
 
 
 def _tensor_spec(result: Any) -> TensorSpec | None:

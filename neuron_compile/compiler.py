@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from neuron_compile import actions
 from neuron_compile.cache import ActionCache, ActionKey, ActionResult
 from neuron_compile.codegen.generator import CodeGenerator
-from neuron_compile.explain_failure import explain_failure
 from neuron_compile.graph import CapturedGraph
-from neuron_compile.lowering.diagnostics import ConversionFailure
+from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
 from neuron_compile.observe import Observer, Stage, StageEvent, Stopwatch, stopwatch
 from neuron_compile.options import CompileOptions
@@ -62,10 +61,11 @@ class Compiler:
         return imported
 
     def _lower(self, imported: FxLowering) -> Blobs:
-        try:
-            return actions.lower(actions.encode_torch_program(imported.program))
-        except ConversionFailure as failure:
-            raise explain_failure(failure, imported, self._generator.target) from failure
+        return lower_graph(
+            imported,
+            lambda program: actions.lower(actions.encode_torch_program(program)),
+            self._generator.target,
+        )
 
     def _action(
         self,
