@@ -11,6 +11,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 
 from neuron_compile.lowering.decompose.foreach import foreach_decompositions
 from neuron_compile.lowering.decompose.randomized import rrelu_with_noise_functional
+from neuron_compile.lowering.decompose.weight_norm import weight_norm_interface_backward
 
 _aten = torch.ops.aten
 
@@ -87,5 +88,6 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions().items())
     table |= get_decompositions(_ADDED)
     table |= foreach_decompositions()
+    table[_aten._weight_norm_interface_backward.default] = weight_norm_interface_backward
     table[_aten.rrelu_with_noise_functional.default] = rrelu_with_noise_functional
     return {op: rule for op, rule in table.items() if op not in _KEPT}
