@@ -1,0 +1,44 @@
+"""What an audit finds and mends. Damage is in test_action_cache, crashes are in tests/cache."""
+
+from __future__ import annotations
+
+from neuron_compile.cache.digests import digest_of
+
+
+def test_an_empty_and_a_sound_store_are_clean(make, key) -> None:
+    cache = make()
+    assert cache.check().is_clean
+    cache.get_or_produce(key(), lambda: {"a": b"1"})
+    audit = cache.check()
+    assert (audit.actions, audit.blobs, audit.problems, audit.foreign) == (1, 1, [], [])
+
+
+def test_orphan_blobs_are_kept_while_they_may_belong_to_a_publication(make, store, clock) -> None:
+    path = store / "cas" / digest_of(b"orphan")[:2] / digest_of(b"orphan")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"orphan")
+    clock.now = path.stat().st_mtime + 60
+    cache = make()
+    audit = cache.check(repair=True)
+    assert (audit.is_clean, audit.orphan_blobs, audit.repaired) == (True, 1, 0)
+    clock.now += 3600
+    assert cache.check().orphan_blobs == 1
+    assert cache.check(repair=True).repaired == 1
+    assert not path.exists()
+
+
+def test_repairing_sets_damage_aside_and_drops_actions_that_lost_a_blob(make, key, store) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), lambda: {"a": b"1"})
+    cache.get_or_produce(key(2), lambda: {"a": b"2"})
+    blob = store / "cas" / digest_of(b"1")[:2] / digest_of(b"1")
+    blob.write_bytes(b"x")
+    found = cache.check()
+    assert [problem.file.partition("/")[0] for problem in found.problems] == ["cas", "ac"]
+    assert blob.exists(), "looking changes nothing"
+    repaired = cache.check(repair=True)
+    assert repaired.repaired == 2
+    again = cache.check()
+    assert again.is_clean
+    assert (again.actions, again.blobs) == (1, 1)
+    assert len(list((store / "quarantine").iterdir())) == 1

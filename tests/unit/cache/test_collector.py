@@ -1,0 +1,114 @@
+"""Removing, against holds and uses that come in the middle of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuron_compile.cache import Limits
+from neuron_compile.cache.collector import sweep_locks, sweep_temporary
+from neuron_compile.cache.holds import Holds
+from neuron_compile.cache.locks import try_lock
+
+_BLOBS = {"a": b"a" * 5000, "b": b"b" * 5000}
+
+
+def test_a_hold_taken_after_the_choice_brings_the_entry_back(make, key, monkeypatch) -> None:
+    cache, reader = make(), make()
+    for number in range(3):
+        cache.get_or_produce(key(number), lambda n=number: {**_BLOBS, "n": b"%d" % n})
+    real = Holds.everybody
+    calls: list[int] = []
+
+    def everybody(self: Holds) -> set[str]:
+        calls.append(1)
+        if len(calls) == 2:  # the files are out of sight: a reader that comes now finds nothing
+            assert reader.get(key(1)) is None
+            reader._local.holds.take(key(2).digest)  # and one that came a moment earlier has it
+        return real(self)
+
+    monkeypatch.setattr(Holds, "everybody", everybody)
+    done = cache.evict(Limits(max_bytes=0))
+    assert done.removed_entries == 2
+    assert dict(reader.get(key(2)) or {}) == {**_BLOBS, "n": b"2"}
+    assert cache.check().is_clean
+    assert cache.check().blobs == 3
+
+
+def test_a_blob_used_again_after_the_choice_comes_back(make, key, monkeypatch, clock) -> None:
+    cache, writer = make(), make()
+    cache.get_or_produce(key(1), lambda: dict(_BLOBS))
+    clock.now += 10
+    real = Holds.everybody
+    calls: list[int] = []
+
+    def everybody(self: Holds) -> set[str]:
+        calls.append(1)
+        if len(calls) == 1:  # chosen, not yet moved: another action with these blobs is published
+            writer.get_or_produce(key(2), lambda: dict(_BLOBS))
+        return real(self)
+
+    monkeypatch.setattr(Holds, "everybody", everybody)
+    cache.evict(Limits(max_bytes=0))
+    assert dict(cache.get(key(2)) or {}) == _BLOBS
+    assert cache.get(key(1)) is None
+    assert cache.check().is_clean
+
+
+def test_when_holds_cannot_be_read_everything_goes_back(make, key, monkeypatch) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), lambda: dict(_BLOBS))
+    real = Holds.everybody
+    calls: list[int] = []
+
+    def everybody(self: Holds) -> set[str]:
+        calls.append(1)
+        if len(calls) == 2:
+            raise OSError("stale handle")
+        return real(self)
+
+    monkeypatch.setattr(Holds, "everybody", everybody)
+    with pytest.raises(OSError, match="stale handle"):
+        cache.evict(Limits(max_bytes=0))
+    assert dict(cache.get(key(1)) or {}) == _BLOBS
+
+
+def test_only_one_collects_at_a_time(make, key, store) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), lambda: dict(_BLOBS))
+    lock = try_lock(store / "locks" / "collection")
+    assert lock is not None
+    assert cache.evict(Limits(max_bytes=0)) is None
+    lock.release()
+    assert cache.evict(Limits(max_bytes=0)).removed_entries == 1
+
+
+def test_what_a_killed_collection_left_is_removed_by_the_next(make, key, store) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), lambda: dict(_BLOBS))
+    (store / "evicted").mkdir()
+    (store / "evicted" / "left").write_bytes(b"x")
+    cache.evict()
+    assert list((store / "evicted").iterdir()) == []
+
+
+def test_files_of_living_writers_stay_and_abandoned_ones_go(tmp_path: Path) -> None:
+    (tmp_path / "abandoned").write_bytes(b"x")
+    lock = try_lock(tmp_path / "living")
+    assert lock is not None
+    assert sweep_temporary(tmp_path) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["living"]
+    lock.release()
+
+
+def test_lock_files_idle_for_a_day_go_unless_held(tmp_path: Path) -> None:
+    held = try_lock(tmp_path / "held")
+    assert held is not None
+    (tmp_path / "idle").write_bytes(b"")
+    written = held.path.stat().st_mtime
+    sweep_locks(tmp_path, written + 3600)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "idle"]
+    sweep_locks(tmp_path, written + 90_000)
+    assert [path.name for path in tmp_path.iterdir()] == ["held"]
+    held.release()

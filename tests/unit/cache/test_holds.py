@@ -1,0 +1,66 @@
+"""Leases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neuron_compile.cache.holds import Holds
+
+_A, _B = "a" * 64, "b" * 64
+
+
+def test_a_hold_is_seen_by_others_while_its_blobs_live(tmp_path: Path) -> None:
+    mine, other = Holds(tmp_path, is_recording=True), Holds(tmp_path, is_recording=True)
+    blobs = mine.blobs({"a": b"1"}, mine.take(_A))
+    again = mine.blobs({"a": b"1"}, mine.take(_A))
+    assert other.everybody() == {_A}
+    del blobs
+    assert other.everybody() == {_A}
+    del again
+    assert other.everybody() == mine.everybody() == set()
+
+
+def test_a_lease_without_a_living_owner_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "123-dead").write_text(f"+1 {_A}\n")
+    assert Holds(tmp_path, is_recording=True).everybody() == set()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_lease_is_begun_anew_with_what_is_held(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("neuron_compile.cache.holds._LARGEST_LEASE", 200)
+    mine, other = Holds(tmp_path, is_recording=True), Holds(tmp_path, is_recording=True)
+    kept = mine.blobs({}, mine.take(_A))
+    for _ in range(50):
+        mine.let_go(mine.take(_B))
+    assert other.everybody() == {_A}
+    (lease,) = tmp_path.iterdir()
+    assert lease.stat().st_size < 400
+    assert len(kept) == 0
+
+
+def test_lines_that_make_no_sense_are_passed_over(tmp_path: Path) -> None:
+    mine, other = Holds(tmp_path, is_recording=True), Holds(tmp_path, is_recording=True)
+    mine.take(_A)
+    (lease,) = tmp_path.iterdir()
+    with lease.open("ab") as stream:
+        stream.write(b"+2 nonsense\n-77\n\xff\xfe\n\n+3 " + _B.encode() + b"\n+4 " + b"c" * 30)
+    assert other.everybody() == {_A, _B}
+
+
+def test_nothing_is_written_when_not_recording_or_not_possible(tmp_path: Path) -> None:
+    quiet = Holds(tmp_path / "quiet", is_recording=False)
+    quiet.take(_A)
+    assert not (tmp_path / "quiet").exists()
+    (tmp_path / "file").write_bytes(b"")
+    blocked = Holds(tmp_path / "file" / "below", is_recording=True)
+    blobs = blocked.blobs({"a": b"1"}, blocked.take(_A))
+    assert dict(blobs) == {"a": b"1"}
+
+
+def test_held_blobs_are_an_ordinary_mapping(tmp_path: Path) -> None:
+    holds = Holds(tmp_path, is_recording=True)
+    blobs = holds.blobs({"a": b"1", "b": b"22"}, holds.take(_A))
+    assert blobs == {"a": b"1", "b": b"22"}
+    assert list(blobs) == ["a", "b"]
+    assert len(blobs) == 2
+    assert repr(blobs) == "HeldBlobs(a: 1 bytes, b: 2 bytes)"
