@@ -46,6 +46,14 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.masked_scatter_backward.default": LibraryOp("indexing:masked_scatter_backward"),
     "aten.embedding.default": LibraryOp("indexing:embedding"),
     "aten.embedding_dense_backward.default": LibraryOp("indexing:embedding_dense_backward"),
+    "aten._embedding_bag.default": LibraryOp("embedding_bag:embedding_bag", needs_results=True),
+    "aten._embedding_bag_forward_only.default": LibraryOp(
+        "embedding_bag:embedding_bag", needs_results=True
+    ),
+    "aten._embedding_bag_backward.default": LibraryOp("embedding_bag:backward"),
+    "aten._embedding_bag_per_sample_weights_backward.default": LibraryOp(
+        "embedding_bag:weights_backward"
+    ),
     # Gather and scatter along a dimension.
     "aten.gather.default": LibraryOp("scatter:gather"),
     "aten.scatter.src": LibraryOp("scatter:scatter"),
@@ -568,7 +576,21 @@ def find(
     entry = TABLE.get(operator)
     if entry is None or forced or entry.takes is None or is_library_only(operands, results):
         return entry
+    if has_unsigned(operands, results):
+        return entry
     return entry if entry.takes(Request(operator, arguments, operands, results)) else None
+
+
+def has_unsigned(
+    operands: Sequence[TensorSpec | None], results: Sequence[TensorSpec | None]
+) -> bool:
+    """Whether there is a tensor of unsigned integers.
+
+    Torch-MLIR compares them as signed ones, and folds constants of them into a literal that it
+    cannot legalize.
+    """
+    tensors = [spec for spec in (*operands, *results) if spec is not None]
+    return any(spec.dtype.startswith("uint") for spec in tensors)
 
 
 def is_library_only(

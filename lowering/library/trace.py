@@ -51,6 +51,8 @@ def _trace(
     body = entry.resolve()
     if entry.needs_strides:
         body = partial(body, strides=[spec.strides for spec in operands])
+    if entry.needs_results:
+        body = partial(body, results=results)
     function = closed_body(body, decode_arguments(arguments), results)
     shapes = [jax.ShapeDtypeStruct(spec.shape, numpy_dtype(spec.dtype)) for spec in operands]
     try:
