@@ -137,9 +137,7 @@ class NeuronxCodeGenerator:
         }
 
     def _compile(self, tool: Tool, hlo: bytes) -> bytes:
-        with tempfile.TemporaryDirectory(
-            prefix="neuron-compile-", ignore_cleanup_errors=True
-        ) as name:
+        with tempfile.TemporaryDirectory(prefix="neuronx-cc-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
             model, output = folder / "model.hlo.pb", folder / "model.neff"
             model.write_bytes(hlo)

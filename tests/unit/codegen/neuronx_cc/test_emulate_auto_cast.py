@@ -11,8 +11,7 @@ from jaxlib import _jax, xla_client
 
 from neuron_compile.codegen.neuronx_cc.emulate_auto_cast import emulate_auto_cast
 from neuron_compile.errors import CodegenError, OptionsError
-
-from .conftest import lowered
+from stand_ins.fixtures import lowered
 
 PROGRAM = """
 func.func @main(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {

@@ -17,9 +17,8 @@ from neuron_compile.codegen.neuronx_cc.generator import NeuronxCodeGenerator
 from neuron_compile.errors import CodegenError, OptionsError, SourceLine
 from neuron_compile.lowering import LoweredProgram, TensorSpec
 from neuron_compile.target import TARGETS
+from stand_ins.fixtures import lowered
 from stand_ins.hlo_proto import read_module
-
-from .conftest import lowered
 
 
 def generator(target: str = "trn2", **settings: Any) -> NeuronxCodeGenerator:

@@ -10,9 +10,8 @@ from jaxlib import xla_client
 from neuron_compile.codegen.neuronx_cc.hlo_program import renumbered, to_hlo
 from neuron_compile.codegen.neuronx_cc.wire_format import fields, message_of, packed, varint
 from neuron_compile.errors import CodegenError
+from stand_ins.fixtures import lowered
 from stand_ins.hlo_proto import read_module
-
-from .conftest import lowered
 
 NESTED = """
 func.func @main(%x: tensor<4x4xf32>) -> (tensor<f32>, tensor<4x4xf32>) {

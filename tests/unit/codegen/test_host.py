@@ -1,0 +1,54 @@
+"""The code generator for this machine's CPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from host_programs import artifact, program
+from neuron_compile import CodegenError
+from neuron_compile.artifact.manifest import Manifest
+from neuron_compile.codegen import host
+from neuron_compile.codegen.host import HostCodeGenerator
+from neuron_compile.target import HOST
+
+
+def test_equal_programs_give_equal_bytes() -> None:
+    assert artifact() == artifact()
+
+
+def test_artifact_is_a_neff_with_its_manifest() -> None:
+    blobs = artifact()
+    assert set(blobs) == {"neff", "manifest.json"}
+    assert Manifest.from_json(blobs["manifest.json"]).target == HOST.name
+
+
+def test_fingerprint_tells_apart_what_changes_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = HostCodeGenerator().fingerprint()
+    assert HostCodeGenerator(optimization_level=1).fingerprint() != base
+    assert HostCodeGenerator(xla_flags="--xla_cpu_enable_fast_math=true").fingerprint() != base
+    monkeypatch.setattr(host, "host_cpu", lambda: (("features", "none"),))
+    assert HostCodeGenerator().fingerprint() != base
+
+
+def test_fingerprint_does_not_depend_on_the_order_of_flags() -> None:
+    one = HostCodeGenerator(xla_flags="--a=1 --b=2").fingerprint()
+    assert HostCodeGenerator(xla_flags=" --b=2  --a=1").fingerprint() == one
+
+
+def test_names_of_a_fingerprint_are_distinct() -> None:
+    names = [name for name, _ in HostCodeGenerator().fingerprint()]
+    assert len(set(names)) == len(names)
+
+
+def test_program_that_xla_refuses_is_an_error_with_its_words() -> None:
+    unknown = """
+func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = stablehlo.custom_call @no_such_kernel(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+"""
+    with pytest.raises(CodegenError) as raised:
+        HostCodeGenerator().generate(program(unknown))
+    assert raised.value.what == "XLA could not compile a program for the host"
+    assert "no_such_kernel" in raised.value.why
+    assert raised.value.__cause__ is not None
