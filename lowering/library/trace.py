@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
 from jax._src.interpreters import mlir
+from jaxlib.mlir import ir
 
 from neuron_compile.lowering.dtypes import ELEMENT_TYPES
 from neuron_compile.lowering.errors import LoweringError, UnsupportedOp, UnsupportedOpError
@@ -27,6 +28,8 @@ from neuron_compile.lowering.library.refusal import Refused
 from neuron_compile.lowering.library.settings import pinned_settings
 from neuron_compile.lowering.library.table import TABLE
 from neuron_compile.lowering.program import LibraryCall, TensorSpec
+
+_SHARDING: Final = "sdy.sharding_rule"
 
 
 def trace(call: LibraryCall) -> str:
@@ -61,6 +64,7 @@ def _trace(
             module = mlir.build_mlir_module_helper(
                 jaxpr, name="lib", platforms=("cpu",), backend=None, axis_context=None
             )
+            _drop_sharding(module)
             return str(module)
     except Refused as refusal:
         raise _unsupported(operator, operands, str(refusal)) from refusal
@@ -72,6 +76,18 @@ def _trace(
             where=(_types(operands), arguments[:200]),
             why=f"{type(error).__name__}: {error}",
         ) from error
+
+
+def _drop_sharding(module: Any) -> None:
+    """Remove the rules by which kernels may be spread over devices: a program has one device, and
+    StableHLO's own dialects do not include them."""
+
+    def visit(operation: Any) -> Any:
+        if _SHARDING in operation.attributes:
+            del operation.attributes[_SHARDING]
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
 
 
 def numpy_dtype(name: str) -> Any:
