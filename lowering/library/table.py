@@ -542,6 +542,37 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.addbmm.default": LibraryOp("products:addbmm"),
     "aten.addr.default": LibraryOp("products:addr"),
     "aten.dist.default": LibraryOp("products:dist"),
+    # Quantization.
+    "aten.fake_quantize_per_tensor_affine.default": LibraryOp("quantize:fake_per_tensor"),
+    "aten.fake_quantize_per_tensor_affine.tensor_qparams": LibraryOp("quantize:fake_per_tensor"),
+    "aten.fake_quantize_per_tensor_affine_cachemask.default": LibraryOp(
+        "quantize:fake_per_tensor_with_mask"
+    ),
+    "aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default": LibraryOp(
+        "quantize:fake_per_tensor_if_enabled"
+    ),
+    "aten.fake_quantize_per_channel_affine.default": LibraryOp("quantize:fake_per_channel"),
+    "aten.fake_quantize_per_channel_affine_cachemask.default": LibraryOp(
+        "quantize:fake_per_channel_with_mask"
+    ),
+    "quantized_decomposed.quantize_per_tensor.default": LibraryOp("quantize:quantize_per_tensor"),
+    "quantized_decomposed.quantize_per_tensor.tensor": LibraryOp("quantize:quantize_per_tensor"),
+    "quantized_decomposed.quantize_per_tensor.tensor2": LibraryOp("quantize:quantize_per_tensor"),
+    "quantized_decomposed.dequantize_per_tensor.default": LibraryOp(
+        "quantize:dequantize_per_tensor"
+    ),
+    "quantized_decomposed.dequantize_per_tensor.tensor": LibraryOp(
+        "quantize:dequantize_per_tensor"
+    ),
+    "quantized_decomposed.dequantize_per_tensor.tensor2": LibraryOp(
+        "quantize:dequantize_per_tensor"
+    ),
+    "quantized_decomposed.quantize_per_channel.default": LibraryOp("quantize:quantize_per_channel"),
+    "quantized_decomposed.dequantize_per_channel.default": LibraryOp(
+        "quantize:dequantize_per_channel"
+    ),
+    "quantized_decomposed.quantize_per_token.default": LibraryOp("quantize:quantize_per_token"),
+    "quantized_decomposed.dequantize_per_token.default": LibraryOp("quantize:dequantize_per_token"),
     # Random numbers, as functions of a seed.
     "neuron_compile.bits.default": LibraryOp("random_bits:bits"),
     "neuron_compile.uniform.default": LibraryOp("random_numbers:uniform"),
