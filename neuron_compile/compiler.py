@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from neuron_compile import actions
 from neuron_compile.cache import ActionCache, ActionKey, ActionResult
 from neuron_compile.codegen.generator import CodeGenerator
-from neuron_compile.graph import CapturedGraph
+from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
 from neuron_compile.observe import Observer, Stage, StageEvent, Stopwatch, stopwatch
@@ -56,9 +56,14 @@ class Compiler:
 
     def _import(self, graph: CapturedGraph) -> FxLowering:
         with stopwatch(Stage.IMPORT) as watch:
-            imported = from_fx(graph.module)
+            imported = from_fx(graph.module, checks=self._wants_checks(graph))
         self._tell(graph, Stage.IMPORT, watch, dumps=lambda: _texts(imported))
         return imported
+
+    def _wants_checks(self, graph: CapturedGraph) -> bool:
+        # What a backward graph indexes by, the forward graph has checked.
+        is_host = not self._generator.target.is_device
+        return self.options.bounds_checks and is_host and graph.role is not GraphRole.BACKWARD
 
     def _lower(self, imported: FxLowering) -> Blobs:
         return lower_graph(

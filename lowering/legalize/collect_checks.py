@@ -1,0 +1,123 @@
+"""Compute, beside a graph's results, the conditions for which eager execution would have raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+from torch.fx import GraphModule, Node
+
+from neuron_compile.lowering.legalize.index_rules import IndexBound, index_bounds
+from neuron_compile.lowering.legalize.node_values import call, output_node, value
+from neuron_compile.lowering.program import RuntimeCheck
+from neuron_compile.lowering.source_lines import source_line
+
+_aten = torch.ops.aten
+
+_INTEGER_DIVISIONS: Final = frozenset(
+    {
+        _aten.floor_divide.default,
+        _aten.floor_divide.Scalar,
+        _aten.remainder.Tensor,
+        _aten.remainder.Scalar,
+        _aten.remainder.Scalar_Tensor,
+        _aten.fmod.Tensor,
+        _aten.fmod.Scalar,
+        _aten.div.Tensor_mode,
+        _aten.div.Scalar_mode,
+    }
+)
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """`write(module)` adds the nodes of a bool scalar that is true where `check` has failed; equal
+    keys mean equal conditions."""
+
+    key: tuple[Any, ...]
+    node: Node
+    check: RuntimeCheck
+    write: Callable[[GraphModule], Node]
+
+
+def collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
+    """Add one bool vector to the end of the graph's results, true where a check has failed.
+
+    Checked are index tensors against the sizes they index, and integer divisors against zero. An
+    index that does not depend on the graph's arguments is PyTorch's own and is not checked. Returns
+    what each entry of the vector means; without any check there is no such result.
+    """
+    variable = _variable_nodes(module)
+    found: dict[tuple[Any, ...], _Condition] = {}
+    for node in module.graph.nodes:
+        if node.op == "call_function":
+            for condition in _conditions(node, variable):
+                found.setdefault(condition.key, condition)
+    if not found:
+        return ()
+    output = output_node(module)
+    with module.graph.inserting_before(output):
+        failed = [
+            call(module, c.node, _aten.reshape.default, c.write(module), [1])
+            for c in found.values()
+        ]
+        vector = failed[0] if len(failed) == 1 else _concatenated(module, failed)
+    output.args = ((*output.args[0], vector),)  # type: ignore[misc]
+    return tuple(condition.check for condition in found.values())
+
+
+def _concatenated(module: GraphModule, parts: list[Node]) -> Node:
+    return call(module, parts[0], _aten.cat.default, parts)
+
+
+def _variable_nodes(module: GraphModule) -> set[Node]:
+    """The nodes that depend on an argument of the graph."""
+    variable: set[Node] = set()
+    for node in module.graph.nodes:
+        if node.op == "placeholder" or not variable.isdisjoint(node.all_input_nodes):
+            variable.add(node)
+    return variable
+
+
+def _conditions(node: Node, variable: set[Node]) -> Iterator[_Condition]:
+    for bound in index_bounds(node):
+        if bound.index in variable and value(bound.index).numel():
+            yield _out_of_range(node, bound)
+    if node.target in _INTEGER_DIVISIONS and _is_integer(node):
+        yield _zero_divisor(node)
+
+
+def _out_of_range(node: Node, bound: IndexBound) -> _Condition:
+    def write(module: GraphModule) -> Node:
+        low = call(module, node, _aten.lt.Scalar, bound.index, bound.low)
+        high = call(module, node, _aten.ge.Scalar, bound.index, bound.size)
+        either = call(module, node, _aten.logical_or.default, low, high)
+        return call(module, node, _aten.any.default, either)
+
+    check = RuntimeCheck(bound.exception, _with_place(bound.message, node))
+    return _Condition((bound.index, bound.low, bound.size), node, check, write)
+
+
+def _is_integer(node: Node) -> bool:
+    result = value(node)
+    return result.numel() > 0 and not (result.is_floating_point() or result.is_complex())
+
+
+def _zero_divisor(node: Node) -> _Condition:
+    divisor = node.args[1]
+
+    def write(module: GraphModule) -> Node:
+        if not isinstance(divisor, Node):
+            return call(module, node, _aten.full.default, [], divisor == 0, dtype=torch.bool)
+        zero = call(module, node, _aten.eq.Scalar, divisor, 0)
+        return call(module, node, _aten.any.default, zero)
+
+    check = RuntimeCheck("RuntimeError", _with_place("ZeroDivisionError", node))
+    return _Condition((divisor, "zero"), node, check, write)
+
+
+def _with_place(message: str, node: Node) -> str:
+    line = source_line(node)
+    return f"{message}\n  {line}" if line else message
