@@ -30,7 +30,10 @@ def capture(
 
     mode = "symbolic" if symbolic else "fake"
     traced = make_fx(
-        functionalize(listed, remove="mutations_and_views"), decompositions, tracing_mode=mode
+        functionalize(listed, remove="mutations_and_views"),
+        decompositions,
+        tracing_mode=mode,
+        _allow_non_fake_inputs=True,
     )
     with torch.no_grad():
         return traced(*inputs)

@@ -11,6 +11,13 @@ from torch import Tensor
 
 from neuron_compile import ExecutionError
 from neuron_compile.lowering import RuntimeCheck, Signature, TensorSpec
+from neuron_compile.lowering.program import (
+    ConstantResult,
+    CopiedResult,
+    InputResult,
+    SameResult,
+    ViewResult,
+)
 from neuron_compile.runtime.compiled_graph import CompiledGraph
 
 VECTOR = TensorSpec((2,), "float32", (1,))
@@ -56,16 +63,28 @@ def test_unused_arguments_and_numbers_do_not_reach_the_program() -> None:
     assert [tensor.tolist() for tensor in executable.seen] == [[1, 1]]
 
 
-def test_slots_give_none_inputs_constants_and_aliases_their_places() -> None:
-    slots = (None, 0, ("input", 1), ("constant", 5), ("alias", 1))
+def test_results_that_need_no_computation_take_their_places() -> None:
+    last = TensorSpec((1,), "float32", (1,))
+    slots = (
+        None,
+        0,
+        InputResult(1),
+        ConstantResult(5),
+        SameResult(1),
+        CopiedResult(1),
+        ViewResult(0, last, 1),
+    )
     compiled = graph(Doubles(), inputs=(VECTOR, VECTOR), result_slots=slots)
     kept = torch.zeros(2)
-    none, doubled, same, constant, alias = compiled([torch.ones(2), kept])
+    none, doubled, argument, constant, same, copied, view = compiled([torch.ones(2), kept])
     assert none is None
-    assert same is kept
+    assert argument is kept
     assert constant == 5
-    assert alias is not doubled
-    assert alias.data_ptr() == doubled.data_ptr()
+    assert same is not doubled
+    doubled[1] = 7
+    assert same.tolist() == [2, 7]
+    assert copied.tolist() == [2, 2]
+    assert view.tolist() == [7]
 
 
 def test_each_call_draws_its_seeds_from_torchs_generator() -> None:
