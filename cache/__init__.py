@@ -9,6 +9,7 @@ the bytes mean.
 from __future__ import annotations
 
 from neuron_compile.cache.action_cache import ActionCache
+from neuron_compile.cache.entry import ActionEntry, OutputBlob
 from neuron_compile.cache.errors import (
     CacheError,
     CacheMissError,
@@ -26,6 +27,8 @@ __all__ = [
     "ActionCache",
     "ActionKey",
     "ActionResult",
+    "ActionEntry",
+    "OutputBlob",
     "Outcome",
     "CachePolicy",
     "Limits",

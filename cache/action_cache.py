@@ -145,6 +145,17 @@ class ActionCache:
 
         return maintenance.entries(self._local, newest)
 
+    def find(self, prefix: str) -> list[ActionEntry]:
+        """The sound entries whose key digest begins with `prefix`. `CacheError` if not used."""
+        from neuron_compile.cache import maintenance
+
+        return maintenance.find(self._local, prefix)
+
+    def read(self, entry: ActionEntry) -> Mapping[str, bytes] | None:
+        """The verified blobs of an entry, or `None` if it is gone or damaged."""
+        found = self._local.look_up(entry.key)
+        return None if found is None else found.blobs
+
     def stats(self) -> CacheStats:
         """Settings, sizes and counts; looks at every file of the store."""
         from neuron_compile.cache import report
@@ -162,16 +173,19 @@ class ActionCache:
         maintenance.require_usable(self._local, writable=repair)
         return audit.check(self._local.store, self._local.clock(), repair=repair)
 
-    def evict(self, limits: Limits | None = None) -> Collection | None:
+    def evict(self, limits: Limits | None = None) -> Collection:
         """Bring the store within `limits` (the policy's by default), sparing what processes hold.
 
-        `None` if another process is doing so. Raises `CacheError` if the store cannot be written.
+        Raises `CacheError` if the store is not to be written or another process is at it already,
+        `OSError` if that fails.
         """
         from neuron_compile.cache import maintenance
 
         maintenance.require_usable(self._local, writable=True)
         done = self._local.collect(limits or self.policy.limits)
-        self.counters.add("evicted", 0 if done is None else done.removed_entries)
+        if done is None:
+            raise CacheError(f"another process is evicting from {self.directory} at the moment")
+        self.counters.add("evicted", done.removed_entries)
         return done
 
     def clear(self) -> Collection:

@@ -4,7 +4,6 @@ exceptions.
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Final
 
 from neuron_compile.cache.errors import CacheError, CorruptEntryError

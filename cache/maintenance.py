@@ -30,6 +30,19 @@ def entries(tier: LocalTier, newest: int | None = None) -> Iterator[ActionEntry]
                 yield stored.entry
 
 
+def find(tier: LocalTier, prefix: str) -> list[ActionEntry]:
+    """The sound entries whose key begins with `prefix`, in the order of their keys."""
+    require_usable(tier, writable=False)
+    names = sorted(file.digest for file in tier.layout.files("action"))
+    found = []
+    for name in names:
+        with contextlib.suppress(OSError, CorruptEntryError):
+            stored = tier.store.read_action(name) if name.startswith(prefix) else None
+            if stored is not None:
+                found.append(stored.entry)
+    return found
+
+
 def clear(tier: LocalTier) -> collector.Collection:
     """Remove everything. Raises `OSError`, and `CacheError` if the store may not be written."""
     require_usable(tier, writable=True)

@@ -32,7 +32,7 @@ class RemotePolicy:
     """
 
     url: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     write_back: bool = False
     timeout_seconds: float = 10.0
     slowest_bytes_per_second: float = 1e6

@@ -1,4 +1,4 @@
-"""Many processes and threads, one store: each key is produced once, and nobody waits for the dead."""
+"""Many processes and threads, one store: a key is produced once, and nobody waits for the dead."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ import pytest
 from neuron_compile.cache import ActionCache, CachePolicy, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from cache_actors import Actions, Fork, Say
 
 pytestmark = pytest.mark.multiprocess
 
 
-def _produce_once_each(store: Path, locks: list[Path], fork, actions, tally: Path) -> int:
-    def work(number: int):
-        def run(say) -> None:
+def _produce_once_each(
+    store: Path, locks: list[Path], fork: Fork, actions: Actions, tally: Path
+) -> int:
+    def work(number: int) -> Callable[[Say], None]:
+        def run(say: Say) -> None:
             policy = CachePolicy(locks_directory=locks[number % len(locks)], wait_seconds=60)
             cache = ActionCache(store, policy=policy)
             for step in range(8):
@@ -42,20 +47,22 @@ def _produce_once_each(store: Path, locks: list[Path], fork, actions, tally: Pat
     return len(tally.read_bytes().splitlines())
 
 
-def test_sixteen_processes_produce_eight_keys_eight_times(store, tmp_path, fork, actions) -> None:
+def test_sixteen_processes_produce_eight_keys_eight_times(
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions
+) -> None:
     assert _produce_once_each(store, [tmp_path / "locks"], fork, actions, tmp_path / "tally") == 8
     assert ActionCache(store).check().is_clean
 
 
 def test_processes_with_lock_directories_of_their_own_still_take_turns(
-    store, tmp_path, fork, actions
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions
 ) -> None:
     locks = [tmp_path / f"locks-{number}" for number in range(16)]
     assert _produce_once_each(store, locks, fork, actions, tmp_path / "tally") == 8
 
 
 def test_processes_that_share_the_lock_directory_only_take_turns(
-    store, tmp_path, fork, actions, monkeypatch
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As on a network file system, whose own locks are not trusted.
     monkeypatch.setattr("neuron_compile.cache.local_tier.has_coherent_locks", lambda _: False)
@@ -63,7 +70,9 @@ def test_processes_that_share_the_lock_directory_only_take_turns(
     assert not (store / "locks").exists()
 
 
-def test_threads_of_one_process_produce_a_key_once(store, tmp_path, actions) -> None:
+def test_threads_of_one_process_produce_a_key_once(
+    store: Path, tmp_path: Path, actions: Actions
+) -> None:
     cache = ActionCache(store, policy=CachePolicy(locks_directory=tmp_path / "locks"))
     produced: list[int] = []
     everyone = threading.Barrier(12)
@@ -72,9 +81,12 @@ def test_threads_of_one_process_produce_a_key_once(store, tmp_path, actions) -> 
     def run(number: int) -> None:
         everyone.wait()
         wanted = number % 3
-        result = cache.get_or_produce(
-            actions.key(wanted), lambda: (produced.append(wanted), actions.blobs(wanted))[1]
-        )
+
+        def produce() -> dict[str, bytes]:
+            produced.append(wanted)
+            return actions.blobs(wanted)
+
+        result = cache.get_or_produce(actions.key(wanted), produce)
         if dict(result.blobs) != actions.blobs(wanted):
             wrong.append(number)
 
@@ -90,13 +102,13 @@ def test_threads_of_one_process_produce_a_key_once(store, tmp_path, actions) -> 
 
 @pytest.mark.parametrize("has_store_locks", [True, False])
 def test_a_killed_holder_frees_its_key_at_once(
-    store, tmp_path, fork, actions, has_store_locks
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions, has_store_locks: bool
 ) -> None:
     policy = CachePolicy(
         locks_directory=tmp_path / "locks", store_locks=has_store_locks, wait_seconds=600
     )
 
-    def hold(say) -> None:
+    def hold(say: Say) -> None:
         def produce() -> dict[str, bytes]:
             say("producing")
             threading.Event().wait()
@@ -109,7 +121,7 @@ def test_a_killed_holder_frees_its_key_at_once(
     waiter = fork(
         lambda say: say(
             ActionCache(store, policy=policy)
-            .get_or_produce(actions.key(1), lambda: actions.blobs(1))
+            .get_or_produce(actions.key(1), actions.producer(1))
             .outcome
         )
     )
@@ -119,12 +131,12 @@ def test_a_killed_holder_frees_its_key_at_once(
 
 
 def test_a_child_of_the_killed_holder_does_not_keep_its_lock(
-    store, tmp_path, fork, actions
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions
 ) -> None:
     policy = CachePolicy(locks_directory=tmp_path / "locks", wait_seconds=600)
     stop = tmp_path / "stop"
 
-    def hold(say) -> None:
+    def hold(say: Say) -> None:
         def produce() -> dict[str, bytes]:
             if os.fork() == 0:  # as a data loader does
                 while not stop.exists():
@@ -142,7 +154,7 @@ def test_a_child_of_the_killed_holder_does_not_keep_its_lock(
     waiter = fork(
         lambda say: say(
             ActionCache(store, policy=policy)
-            .get_or_produce(actions.key(1), lambda: actions.blobs(1))
+            .get_or_produce(actions.key(1), actions.producer(1))
             .outcome
         )
     )
@@ -153,11 +165,11 @@ def test_a_child_of_the_killed_holder_does_not_keep_its_lock(
 
 
 def test_past_the_limit_a_waiter_produces_itself_and_says_for_whom_it_waited(
-    store, tmp_path, fork, actions
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions
 ) -> None:
     policy = CachePolicy(locks_directory=tmp_path / "locks", wait_seconds=0.2)
 
-    def hold(say) -> None:
+    def hold(say: Say) -> None:
         def produce() -> dict[str, bytes]:
             say("producing")
             threading.Event().wait()
@@ -169,7 +181,7 @@ def test_past_the_limit_a_waiter_produces_itself_and_says_for_whom_it_waited(
     holder.wait_for("producing")
     told: list[str] = []
     cache = ActionCache(store, policy=policy, on_wait=told.append)
-    result = cache.get_or_produce(actions.key(1), lambda: actions.blobs(1), what="big graph")
+    result = cache.get_or_produce(actions.key(1), actions.producer(1), what="big graph")
     assert result.outcome is Outcome.PRODUCED
     assert cache.counters["wait_timeouts"] == 1
     assert len(told) == 1
@@ -177,10 +189,12 @@ def test_past_the_limit_a_waiter_produces_itself_and_says_for_whom_it_waited(
     assert "big graph" in told[0]
 
 
-def test_a_failure_is_not_remembered_by_the_next_process(store, tmp_path, fork, actions) -> None:
+def test_a_failure_is_not_remembered_by_the_next_process(
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions
+) -> None:
     policy = CachePolicy(locks_directory=tmp_path / "locks")
 
-    def fail(say) -> None:
+    def fail(say: Say) -> None:
         def produce() -> dict[str, bytes]:
             raise MemoryError("compiler killed")
 
@@ -190,28 +204,28 @@ def test_a_failure_is_not_remembered_by_the_next_process(store, tmp_path, fork, 
             say(str(error))
 
     assert fork(fail).join() == ["compiler killed"]
-    result = ActionCache(store, policy=policy).get_or_produce(
-        actions.key(1), lambda: actions.blobs(1)
-    )
+    result = ActionCache(store, policy=policy).get_or_produce(actions.key(1), actions.producer(1))
     assert result.outcome is Outcome.PRODUCED
 
 
 def test_asking_for_the_key_being_produced_does_not_wait_for_itself(
-    store, tmp_path, actions
+    store: Path, tmp_path: Path, actions: Actions
 ) -> None:
     policy = CachePolicy(locks_directory=tmp_path / "locks", wait_seconds=60)
     cache = ActionCache(store, policy=policy)
-    inner = lambda: cache.get_or_produce(actions.key(1), lambda: actions.blobs(1)).blobs  # noqa: E731
+    inner = lambda: cache.get_or_produce(actions.key(1), actions.producer(1)).blobs  # noqa: E731
     assert dict(cache.get_or_produce(actions.key(1), inner).blobs) == actions.blobs(1)
 
 
-def test_clearing_while_others_publish_harms_neither(store, tmp_path, fork, actions) -> None:
+def test_clearing_while_others_publish_harms_neither(
+    store: Path, tmp_path: Path, fork: Fork, actions: Actions
+) -> None:
     policy = CachePolicy(locks_directory=tmp_path / "locks")
 
-    def publish(say) -> None:
+    def publish(say: Say) -> None:
         cache = ActionCache(store, policy=policy)
         for number in range(60):
-            result = cache.get_or_produce(actions.key(number), lambda n=number: actions.blobs(n))
+            result = cache.get_or_produce(actions.key(number), actions.producer(number))
             assert dict(result.blobs) == actions.blobs(number)
 
     writers = [fork(publish) for _ in range(3)]

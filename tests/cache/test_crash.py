@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import functools
 import os
 import random
 import signal
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from neuron_compile.cache import ActionCache, CachePolicy, Limits, Outcome
+from neuron_compile.cache import ActionCache, CacheError, CachePolicy, Limits, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from cache_actors import Actions, Fork, Say
 
 pytestmark = pytest.mark.multiprocess
 
@@ -49,75 +54,79 @@ def _die_at(step: int, *, after: bool) -> None:
 def _half_write() -> None:
     """Writing a large buffer takes several calls, so that a kill can fall between them."""
     real = os.write
-    os.write = lambda descriptor, data: real(descriptor, bytes(data[:1000]))  # type: ignore[assignment]
+
+    def write(descriptor: int, data: bytes) -> int:
+        return real(descriptor, bytes(data[:1000]))
+
+    setattr(os, "write", write)  # noqa: B010 - the signature of the real one is wider
 
 
-def test_a_writer_killed_at_each_step_leaves_all_or_nothing(tmp_path, fork, actions) -> None:
+def test_a_writer_killed_at_each_step_leaves_all_or_nothing(
+    tmp_path: Path, fork: Fork, actions: Actions
+) -> None:
     policy = CachePolicy(locks_directory=tmp_path / "locks")
+
+    def write(say: Say, store: Path, step: int, after: bool) -> None:
+        cache = ActionCache(store, policy=policy)
+        _half_write()
+        _die_at(step, after=after)
+        cache.get_or_produce(actions.key(4), actions.producer(4))
+        say("published")
+
     step = 0
-    outcomes = []
-    while True:
+    status: int | None = None
+    while status != 0:
         step += 1
         for after in (False, True):
             store = tmp_path / f"store-{step}-{after}"
-            seed = ActionCache(store, policy=policy)
-            seed.get_or_produce(actions.key(0), lambda: actions.blobs(0))
-
-            def write(say, store=store, step=step, after=after) -> None:
-                cache = ActionCache(store, policy=policy)
-                _half_write()
-                _die_at(step, after=after)
-                cache.get_or_produce(actions.key(4), lambda: actions.blobs(4))
-                say("published")
-
-            child = fork(write)
-            said = child.join()
-            assert child.status in (0, -signal.SIGKILL)
-            outcomes.append(child.status)
             cache = ActionCache(store, policy=policy)
+            cache.get_or_produce(actions.key(0), actions.producer(0))
+            child = fork(functools.partial(write, store=store, step=step, after=after))
+            said = child.join()
+            status = child.status
+            assert status in (0, -signal.SIGKILL)
             audit = cache.check()
             assert audit.is_clean, (step, after, audit.problems)
             assert dict(cache.get(actions.key(0)) or {}) == actions.blobs(0)
-            result = cache.get_or_produce(actions.key(4), lambda: actions.blobs(4))
+            result = cache.get_or_produce(actions.key(4), actions.producer(4))
             assert dict(result.blobs) == actions.blobs(4)
             if said:
                 assert result.outcome is Outcome.HIT
             cache.check(repair=True)
             assert not list((store / "tmp").iterdir())
-        if outcomes[-1] == 0:
-            break
     assert step > 25, "a publication has more steps than that"
 
 
-def test_seeded_rounds_of_processes_killed_at_random(tmp_path, fork, actions) -> None:
+@pytest.mark.parametrize("rounds", [40, pytest.param(200, marks=pytest.mark.slow)])
+def test_seeded_rounds_of_processes_killed_at_random(
+    tmp_path: Path, fork: Fork, actions: Actions, rounds: int
+) -> None:
     store = tmp_path / "store"
     policy = CachePolicy(locks_directory=tmp_path / "locks", wait_seconds=60)
     published: set[int] = set()
     killed = 0
-    for seed in range(200):
+
+    def work(say: Say, seed: str) -> None:
         choice = random.Random(seed)
+        cache = ActionCache(store, policy=policy)
+        _half_write()
+        _die_at(choice.randrange(1, 160), after=choice.random() < 0.5)
+        for _ in range(4):
+            number = choice.randrange(400)
+            result = cache.get_or_produce(actions.key(number), actions.producer(number))
+            assert dict(result.blobs) == actions.blobs(number)
+            say(str(number))
 
-        def work(say, choice: random.Random) -> None:
-            cache = ActionCache(store, policy=policy)
-            numbers = [choice.randrange(400) for _ in range(4)]
-            _half_write()
-            _die_at(choice.randrange(1, 160), after=choice.random() < 0.5)
-            for number in numbers:
-                result = cache.get_or_produce(
-                    actions.key(number), lambda n=number: actions.blobs(n)
-                )
-                assert dict(result.blobs) == actions.blobs(number)
-                say(str(number))
-
+    for round_ in range(rounds):
         children = [
-            fork(lambda say, c=random.Random(choice.random()): work(say, c)) for _ in range(3)
+            fork(functools.partial(work, seed=f"{round_} {process}")) for process in range(3)
         ]
         for child in children:
             published.update(int(line) for line in child.join())
-            assert child.status in (0, -signal.SIGKILL), f"wrong bytes or an error in round {seed}"
+            assert child.status in (0, -signal.SIGKILL), f"wrong bytes or an error in {round_}"
             killed += child.status != 0
-    assert killed > 150
-    assert len(published) > 100
+    assert killed > rounds
+    assert len(published) > rounds / 2
     cache = ActionCache(store, policy=policy)
     audit = cache.check()
     assert audit.is_clean, audit.problems
@@ -127,49 +136,48 @@ def test_seeded_rounds_of_processes_killed_at_random(tmp_path, fork, actions) ->
     assert cache.check().abandoned == 0
 
 
-def test_an_evictor_killed_at_each_step_leaves_a_sound_store(tmp_path, fork, actions) -> None:
+def test_an_evictor_killed_at_each_step_leaves_a_sound_store(
+    tmp_path: Path, fork: Fork, actions: Actions
+) -> None:
     policy = CachePolicy(locks_directory=tmp_path / "locks")
-    held_number = 3
+
+    def evict(say: Say, store: Path, step: int) -> None:
+        cache = ActionCache(store, policy=policy)
+        _die_at(step, after=False)
+        cache.evict(Limits(max_bytes=0))
+
     step = 0
-    while True:
+    status: int | None = None
+    while status != 0:
         step += 1
         store = tmp_path / f"store-{step}"
         cache = ActionCache(store, policy=policy)
-        for number in range(6):
-            cache.get_or_produce(actions.key(number), lambda n=number: actions.blobs(n))
-        held = cache.get(actions.key(held_number))
-
-        def evict(say, store=store, step=step) -> None:
-            other = ActionCache(store, policy=policy)
-            _die_at(step, after=False)
-            other.evict(Limits(max_bytes=0))
-
-        child = fork(evict)
+        for number in range(4):
+            cache.get_or_produce(actions.key(number), actions.producer(number))
+        held = cache.get(actions.key(3))
+        child = fork(functools.partial(evict, store=store, step=step))
         child.join()
-        assert child.status in (0, -signal.SIGKILL)
+        status = child.status
+        assert status in (0, -signal.SIGKILL)
         again = ActionCache(store, policy=policy)
         audit = again.check()
         assert audit.is_clean, (step, audit.problems)
-        assert dict(again.get(actions.key(held_number)) or {}) == actions.blobs(held_number)
-        assert held is not None
-        again.evict(Limits())
-        assert not list((store / "evicted").iterdir()) if (store / "evicted").exists() else True
-        if child.status == 0:
-            break
+        assert dict(again.get(actions.key(3)) or {}) == dict(held or {}) == actions.blobs(3)
+        again.evict()
+        assert list((store / "evicted").glob("*")) == []
     assert step > 20
-    assert len(list(again.entries())) == 1
+    assert [entry.key for entry in again.entries()] == [actions.key(3).digest]
 
 
 @pytest.mark.slow
-def test_eight_processes_under_a_small_limit_for_a_minute(tmp_path: Path, fork, actions) -> None:
-    import time
-
+def test_eight_processes_under_a_small_limit_for_a_minute(
+    tmp_path: Path, fork: Fork, actions: Actions
+) -> None:
     store = tmp_path / "store"
-    policy = CachePolicy(
-        locks_directory=tmp_path / "locks", limits=Limits(max_bytes=400_000), wait_seconds=60
-    )
+    limits = Limits(max_bytes=400_000)
+    policy = CachePolicy(locks_directory=tmp_path / "locks", limits=limits, wait_seconds=60)
 
-    def work(say, seed: int) -> None:
+    def work(say: Say, seed: int) -> None:
         choice = random.Random(seed)
         cache = ActionCache(store, policy=policy)
         end = time.monotonic() + 60
@@ -180,16 +188,15 @@ def test_eight_processes_under_a_small_limit_for_a_minute(tmp_path: Path, fork, 
                 blobs = cache.get(actions.key(number))
                 assert blobs is None or dict(blobs) == actions.blobs(number)
             elif choice.random() < 0.05:
-                cache.evict(Limits(max_bytes=choice.randrange(100_000, 400_000)))
+                with contextlib.suppress(CacheError):  # another one is at it
+                    cache.evict(Limits(max_bytes=choice.randrange(100_000, 400_000)))
             else:
-                result = cache.get_or_produce(
-                    actions.key(number), lambda n=number: actions.blobs(n)
-                )
+                result = cache.get_or_produce(actions.key(number), actions.producer(number))
                 assert dict(result.blobs) == actions.blobs(number)
             rounds += 1
         say(f"{rounds} {cache.counters['hits']}")
 
-    children = [fork(lambda say, seed=seed: work(say, seed)) for seed in range(8)]
+    children = [fork(functools.partial(work, seed=seed)) for seed in range(8)]
     hits = 0
     for child in children:
         said = child.join(120)
@@ -199,6 +206,8 @@ def test_eight_processes_under_a_small_limit_for_a_minute(tmp_path: Path, fork, 
         hits += child_hits
     assert hits > 100
     cache = ActionCache(store, policy=policy)
+    audit = cache.check()
+    assert audit.is_clean, audit.problems
     cache.evict()
     assert cache.stats().size_bytes <= 400_000
     assert cache.check().is_clean

@@ -1,4 +1,4 @@
-"""The remote tier against real file systems of fsspec and a real S3 server, alive, dying and dead."""
+"""The remote tier against fsspec's file systems and a real S3 server, alive, dying and dead."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from neuron_compile.cache import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from cache_actors import Actions, Fork, Say
 
 _S3_OPTIONS = {"key": "user", "secret": "password", "client_kwargs": {"region_name": "eu-west-1"}}
 
@@ -86,8 +88,10 @@ def _overwrite(remote: RemotePolicy, folder: str, change: Callable[[bytes], byte
     return changed
 
 
-def test_what_one_machine_produces_another_finds(remote, host, actions) -> None:
-    first = host("a", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+def test_what_one_machine_produces_another_finds(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
+    first = host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
     second = host("b", remote)
     found = second.get_or_produce(actions.key(1), _never)
     again = second.get_or_produce(actions.key(1), _never)
@@ -97,17 +101,21 @@ def test_what_one_machine_produces_another_finds(remote, host, actions) -> None:
     assert second.check().is_clean
 
 
-def test_nothing_is_sent_unless_asked_for(remote, host, actions) -> None:
+def test_nothing_is_sent_unless_asked_for(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
     reading = RemotePolicy(remote.url, options=remote.options)
-    host("a", reading).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+    host("a", reading).get_or_produce(actions.key(1), actions.producer(1))
     assert _objects(remote) == {}
 
 
-def test_blobs_that_are_there_are_neither_sent_nor_fetched_again(remote, host, actions) -> None:
+def test_blobs_that_are_there_are_neither_sent_nor_fetched_again(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
     cache = host("a", remote)
-    cache.get_or_produce(actions.key(0), lambda: actions.blobs(0))
+    cache.get_or_produce(actions.key(0), actions.producer(0))
     assert len(_objects(remote)) == 3
-    cache.get_or_produce(actions.key(4), lambda: actions.blobs(4))  # shares a blob with 0
+    cache.get_or_produce(actions.key(4), actions.producer(4))  # shares a blob with 0
     assert len(_objects(remote)) == 5
     other = host("b", remote)
     other.get(actions.key(0))
@@ -129,46 +137,56 @@ def test_blobs_that_are_there_are_neither_sent_nor_fetched_again(remote, host, a
     ids=["empty", "cut", "flipped", "doubled"],
 )
 def test_damage_at_the_remote_is_a_miss_with_one_warning(
-    remote, host, actions, folder, change
+    remote: RemotePolicy,
+    host: Callable[..., ActionCache],
+    actions: Actions,
+    folder: str,
+    change: Callable[[bytes], bytes],
 ) -> None:
-    host("a", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+    host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
     assert _overwrite(remote, folder, change)
     cache = host("b", remote)
     with pytest.warns(CacheWarning, match="remote's action") as caught:
-        result = cache.get_or_produce(actions.key(1), lambda: actions.blobs(1))
-        assert cache.get(actions.key(1)) is not None
+        result = cache.get_or_produce(actions.key(1), actions.producer(1))
     assert len(caught) == 1
+    assert cache.get(actions.key(1)) is not None
     assert result.outcome is Outcome.PRODUCED
     assert dict(result.blobs) == actions.blobs(1)
     assert cache.check().is_clean
 
 
-def test_an_action_whose_blob_is_gone_is_a_miss(remote, host, actions) -> None:
-    host("a", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+def test_an_action_whose_blob_is_gone_is_a_miss(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
+    host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
     filesystem, _ = fsspec.core.url_to_fs(remote.url, **remote.options)
     filesystem.rm([path for path in _objects(remote) if "/cas/" in path])
     assert host("b", remote).get(actions.key(1)) is None
-    result = host("c", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+    result = host("c", remote).get_or_produce(actions.key(1), actions.producer(1))
     assert result.outcome is Outcome.PRODUCED
     assert dict(host("d", remote).get(actions.key(1)) or {}) == actions.blobs(1)
 
 
-def test_presence_is_asked_for_in_batches(remote, host, actions) -> None:
+def test_presence_is_asked_for_in_batches(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
     cache = host("a", remote)
     for number in range(0, 40, 2):
-        cache.get_or_produce(actions.key(number), lambda n=number: actions.blobs(n))
+        cache.get_or_produce(actions.key(number), actions.producer(number))
     wanted = {actions.key(number).digest: number for number in range(40)}
     present = host("b", remote).present([actions.key(number) for number in range(40)])
     assert sorted(wanted[digest] for digest in present) == list(range(0, 40, 2))
     assert host("b", remote).present([]) == set()
 
 
-def test_a_signed_remote_serves_signed_entries_only(remote, host, actions, tmp_path) -> None:
+def test_a_signed_remote_serves_signed_entries_only(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions, tmp_path: Path
+) -> None:
     key_file = tmp_path / "key"
     key_file.write_bytes(b"k" * 32)
     key_file.chmod(0o600)
-    host("a", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
-    host("b", remote, key_file=key_file).get_or_produce(actions.key(2), lambda: actions.blobs(2))
+    host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
+    host("b", remote, key_file=key_file).get_or_produce(actions.key(2), actions.producer(2))
     signed = host("c", remote, key_file=key_file)
     assert dict(signed.get(actions.key(2)) or {}) == actions.blobs(2)
     with pytest.warns(CacheWarning, match="not signed"):
@@ -176,22 +194,26 @@ def test_a_signed_remote_serves_signed_entries_only(remote, host, actions, tmp_p
 
 
 def test_without_a_readable_key_the_remote_is_not_believed_either(
-    remote, host, actions, tmp_path
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions, tmp_path: Path
 ) -> None:
-    host("a", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+    host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
     with pytest.warns(CacheWarning, match="cannot be read"):
         cache = host("b", remote, key_file=tmp_path / "none")
     assert cache.get(actions.key(1)) is None
 
 
-def test_a_required_hit_may_come_from_the_remote(remote, host, actions) -> None:
-    host("a", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+def test_a_required_hit_may_come_from_the_remote(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
+    host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
     strict = host("b", remote, require_cache=True)
     assert strict.get_or_produce(actions.key(1), _never).outcome is Outcome.REMOTE_HIT
 
 
-def test_with_no_usable_directory_the_remote_still_serves(remote, host, actions) -> None:
-    host("a", remote).get_or_produce(actions.key(1), lambda: actions.blobs(1))
+def test_with_no_usable_directory_the_remote_still_serves(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
+    host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
     reader = host("b", remote, read_only=True)
     assert reader.get_or_produce(actions.key(1), _never).outcome is Outcome.REMOTE_HIT
     assert not reader.directory.exists()
@@ -199,16 +221,18 @@ def test_with_no_usable_directory_the_remote_still_serves(remote, host, actions)
 
 @pytest.mark.multiprocess
 @pytest.mark.parametrize("remote", ["file", "s3"], indirect=True)  # memory:// is one process's own
-def test_a_forked_process_opens_a_connection_of_its_own(remote, host, actions, fork) -> None:
+def test_a_forked_process_opens_a_connection_of_its_own(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions, fork: Fork
+) -> None:
     cache = host("a", remote)
-    cache.get_or_produce(actions.key(1), lambda: actions.blobs(1))
+    cache.get_or_produce(actions.key(1), actions.producer(1))
     other = host("b", remote)
     assert other.get(actions.key(2)) is None  # its connection is open before the fork
     child = fork(lambda say: say(other.get_or_produce(actions.key(1), _never).outcome))
     assert child.join() == [Outcome.REMOTE_HIT]
 
 
-# --- Remotes in trouble ----------------------------------------------------------------------------
+# --- Remotes in trouble ---
 
 
 @pytest.fixture
@@ -229,13 +253,15 @@ def _closed_port() -> int:
 
 
 @pytest.mark.parametrize("kind", ["silent", "closed"])
-def test_a_dead_remote_costs_one_warning_and_no_hang(host, actions, silent_port, kind) -> None:
+def test_a_dead_remote_costs_one_warning_and_no_hang(
+    host: Callable[..., ActionCache], actions: Actions, silent_port: int, kind: str
+) -> None:
     cache = host("a", _dead(silent_port if kind == "silent" else _closed_port()))
     start = time.monotonic()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CacheWarning)
         for number in range(10):
-            result = cache.get_or_produce(actions.key(number), lambda n=number: actions.blobs(n))
+            result = cache.get_or_produce(actions.key(number), actions.producer(number))
             assert result.outcome is Outcome.PRODUCED
         assert cache.present([actions.key(50)]) == set()
     seconds = time.monotonic() - start
@@ -248,7 +274,9 @@ def test_a_dead_remote_costs_one_warning_and_no_hang(host, actions, silent_port,
 @pytest.mark.parametrize(
     "url", ["nosuchscheme://x/y", "s3://bucket/without/server"], ids=["unknown", "no-credentials"]
 )
-def test_a_remote_that_cannot_be_opened_costs_one_warning(host, actions, url, monkeypatch) -> None:
+def test_a_remote_that_cannot_be_opened_costs_one_warning(
+    host: Callable[..., ActionCache], actions: Actions, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     policy = RemotePolicy(
         url,
@@ -258,12 +286,12 @@ def test_a_remote_that_cannot_be_opened_costs_one_warning(host, actions, url, mo
     )
     cache = host("a", policy)
     with pytest.warns(CacheWarning, match="going on without it") as caught:
-        cache.get_or_produce(actions.key(1), lambda: actions.blobs(1))
-        cache.get_or_produce(actions.key(2), lambda: actions.blobs(2))
+        cache.get_or_produce(actions.key(1), actions.producer(1))
     assert len([item for item in caught if item.category is CacheWarning]) == 1
+    cache.get_or_produce(actions.key(2), actions.producer(2))
 
 
-class _Flaky(fsspec.AbstractFileSystem):
+class _Flaky(fsspec.AbstractFileSystem):  # type: ignore[misc]
     """Stand-in for a remote that fails as `script` says: one exception, or None, for each call."""
 
     protocol = "flaky"
@@ -305,7 +333,9 @@ def flaky(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[str]
     return make
 
 
-def test_passing_trouble_is_tried_again_with_growing_pauses(flaky) -> None:
+def test_passing_trouble_is_tried_again_with_growing_pauses(
+    flaky: Callable[..., tuple[Any, list[str]]],
+) -> None:
     remote, calls = flaky(OSError("reset"), TimeoutError("slow"), None)
     assert remote.read("action", "ab" * 32) is None
     assert len(calls) == 3
@@ -313,7 +343,9 @@ def test_passing_trouble_is_tried_again_with_growing_pauses(flaky) -> None:
     assert not remote.complaints.counts
 
 
-def test_trouble_that_stays_opens_the_breaker_which_closes_after_a_rest(flaky) -> None:
+def test_trouble_that_stays_opens_the_breaker_which_closes_after_a_rest(
+    flaky: Callable[..., tuple[Any, list[str]]],
+) -> None:
     remote, calls = flaky(*[OSError("down")] * 6)
     with pytest.warns(CacheWarning, match="OSError: down"):
         assert remote.read("action", "ab" * 32) is None
@@ -332,17 +364,21 @@ def test_trouble_that_stays_opens_the_breaker_which_closes_after_a_rest(flaky) -
     assert remote.complaints.counts["remote"] == 2
 
 
-def test_what_will_not_get_better_is_not_tried_again(flaky) -> None:
+def test_what_will_not_get_better_is_not_tried_again(
+    flaky: Callable[..., tuple[Any, list[str]]],
+) -> None:
     remote, calls = flaky(PermissionError("no"))
     with pytest.warns(CacheWarning, match="PermissionError: no"):
         remote.read("action", "ab" * 32)
     assert len(calls) == 1
 
 
-def test_a_call_that_never_returns_does_not_keep_the_process_from_ending(tmp_path, fork) -> None:
+def test_a_call_that_never_returns_does_not_keep_the_process_from_ending(
+    tmp_path: Path, fork: Fork
+) -> None:
     from neuron_compile.cache.deadline import call_within
 
-    def hang(say) -> None:
+    def hang(say: Say) -> None:
         with pytest.raises(TimeoutError):
             call_within(0.05, threading.Event().wait)
         say("given up")

@@ -1,4 +1,4 @@
-"""A store, a clock that stands still, and actions to put into it."""
+"""A store, a clock that stands still, and keys."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cache_actors import Clock, MakeCache, MakeKey
 from neuron_compile.cache import ActionCache, ActionKey, CachePolicy
 
 if TYPE_CHECKING:
@@ -13,18 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Clock:
-    """Seconds since the epoch, moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = 1_700_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
+    """Of every cache that `make` makes."""
     return Clock()
 
 
@@ -35,7 +27,7 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def make(store: Path, tmp_path: Path, clock: Clock) -> Callable[..., ActionCache]:
+def make(store: Path, tmp_path: Path, clock: Clock) -> MakeCache:
     """Makes a cache object on the one store, as another process would have."""
 
     def make(on_wait: Callable[[str], None] = lambda _: None, **policy: Any) -> ActionCache:
@@ -46,7 +38,7 @@ def make(store: Path, tmp_path: Path, clock: Clock) -> Callable[..., ActionCache
 
 
 @pytest.fixture
-def key() -> Callable[..., ActionKey]:
+def key() -> MakeKey:
     """A key by number; named parts may be added."""
 
     def make(number: int = 0, **parts: str) -> ActionKey:

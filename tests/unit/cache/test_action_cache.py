@@ -8,9 +8,11 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cache_actors import giving
 from neuron_compile.cache import (
     ActionCache,
     CacheError,
@@ -20,6 +22,11 @@ from neuron_compile.cache import (
     Limits,
     Outcome,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cache_actors import Clock, MakeCache, MakeKey
 
 _BLOBS = {"manifest.json": b"{}", "program": b"\x7fELF" + bytes(range(256)) * 20, "empty": b""}
 
@@ -36,10 +43,12 @@ def _only_file(store: Path, folder: str, content: bytes | None = None) -> Path:
     return found
 
 
-# --- Hits and misses -------------------------------------------------------------------------------
+# --- Hits and misses ---
 
 
-def test_the_first_call_produces_and_the_next_hit_with_equal_bytes(make, key) -> None:
+def test_the_first_call_produces_and_the_next_hit_with_equal_bytes(
+    make: MakeCache, key: MakeKey
+) -> None:
     first = make().get_or_produce(key(), lambda: dict(_BLOBS), what="graph 0")
     cache = make()
     second = cache.get_or_produce(key(), _never)
@@ -53,7 +62,7 @@ def test_the_first_call_produces_and_the_next_hit_with_equal_bytes(make, key) ->
     assert next(cache.entries()).what == "graph 0"
 
 
-def test_another_key_is_another_entry(make, key) -> None:
+def test_another_key_is_another_entry(make: MakeCache, key: MakeKey) -> None:
     cache = make()
     cache.get_or_produce(key(1), lambda: {"a": b"1"})
     assert cache.get(key(2)) is None
@@ -61,7 +70,9 @@ def test_another_key_is_another_entry(make, key) -> None:
     assert dict(cache.get(key(1)) or {}) == {"a": b"1"}
 
 
-def test_what_produce_raises_comes_through_and_is_not_remembered(make, key) -> None:
+def test_what_produce_raises_comes_through_and_is_not_remembered(
+    make: MakeCache, key: MakeKey
+) -> None:
     class CompilerKilledError(Exception):
         pass
 
@@ -84,21 +95,25 @@ def _interrupt() -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "blobs", [{}, None, b"bytes", {"a": "text"}, {"a": None}, {"../a": b""}, {1: b""}, {"a/b": b""}]
 )
-def test_what_is_no_mapping_of_named_bytes_is_refused_and_not_stored(make, key, blobs) -> None:
+def test_what_is_no_mapping_of_named_bytes_is_refused_and_not_stored(
+    make: MakeCache, key: MakeKey, blobs: Any
+) -> None:
     cache = make()
     with pytest.raises(TypeError, match="producing graph 7 gave"):
         cache.get_or_produce(key(), lambda: blobs, what="graph 7")
     assert cache.stats().entries == 0
 
 
-def test_equal_blobs_are_stored_once(make, key) -> None:
+def test_equal_blobs_are_stored_once(make: MakeCache, key: MakeKey) -> None:
     cache = make()
     cache.get_or_produce(key(1), lambda: {"a": b"same" * 1000, "b": b"same" * 1000})
     cache.get_or_produce(key(2), lambda: {"c": b"same" * 1000})
     assert (cache.stats().entries, cache.stats().blobs) == (2, 1)
 
 
-def test_the_work_that_hits_saved_is_counted(make, key, monkeypatch) -> None:
+def test_the_work_that_hits_saved_is_counted(
+    make: MakeCache, key: MakeKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = make()
     now = [0.0]
     monkeypatch.setattr("time.perf_counter", lambda: now[0])
@@ -115,7 +130,7 @@ def test_the_work_that_hits_saved_is_counted(make, key, monkeypatch) -> None:
     assert (counts["hits"], counts["misses"], counts["produced"]) == (2, 1, 1)
 
 
-def test_files_are_readable_as_the_umask_says(make, key, store) -> None:
+def test_files_are_readable_as_the_umask_says(make: MakeCache, key: MakeKey, store: Path) -> None:
     old = os.umask(0o027)
     try:
         make().get_or_produce(key(), lambda: {"a": b"1"})
@@ -126,7 +141,7 @@ def test_files_are_readable_as_the_umask_says(make, key, store) -> None:
         assert stat.S_IMODE((store / folder).stat().st_mode) & 0o027 == 0
 
 
-def test_no_umask_opens_a_store_to_others(make, key, store) -> None:
+def test_no_umask_opens_a_store_to_others(make: MakeCache, key: MakeKey, store: Path) -> None:
     old = os.umask(0)
     try:
         store.parent.chmod(0o755)
@@ -138,10 +153,12 @@ def test_no_umask_opens_a_store_to_others(make, key, store) -> None:
     assert make().get(key()) is not None
 
 
-# --- Required hits ---------------------------------------------------------------------------------
+# --- Required hits ---
 
 
-def test_a_miss_under_require_cache_names_the_graph_and_explains(make, key) -> None:
+def test_a_miss_under_require_cache_names_the_graph_and_explains(
+    make: MakeCache, key: MakeKey
+) -> None:
     make().get_or_produce(key(1), lambda: dict(_BLOBS), what="GPT2 forward")
     strict = make(require_cache=True)
     assert strict.get_or_produce(key(1), _never).outcome is Outcome.HIT
@@ -152,7 +169,7 @@ def test_a_miss_under_require_cache_names_the_graph_and_explains(make, key) -> N
     assert "tool: 1.0 -> 1.1" in message
 
 
-def test_the_last_miss_can_be_explained_by_another_process(make, key) -> None:
+def test_the_last_miss_can_be_explained_by_another_process(make: MakeCache, key: MakeKey) -> None:
     make().get_or_produce(key(1), lambda: dict(_BLOBS), what="step 1")
     make().get_or_produce(key(1, tool="1.1"), lambda: dict(_BLOBS), what="step 2")
     stats = make().stats()
@@ -161,11 +178,11 @@ def test_the_last_miss_can_be_explained_by_another_process(make, key) -> None:
     assert "tool: 1.0 -> 1.1" in stats.last_miss_reason
 
 
-# --- Damage ----------------------------------------------------------------------------------------
+# --- Damage ---
 
 
 def _damages() -> list[object]:
-    def cut(percent: int):
+    def cut(percent: int) -> Callable[[bytes], bytes]:
         return lambda data: data[: len(data) * percent // 100]
 
     return [
@@ -184,7 +201,7 @@ def _damages() -> list[object]:
 @pytest.mark.parametrize("folder", ["ac", "cas"])
 @pytest.mark.parametrize("damage", _damages())
 def test_damage_is_a_miss_with_one_warning_and_is_set_aside(
-    make, key, store, folder, damage
+    make: MakeCache, key: MakeKey, store: Path, folder: str, damage: Callable[[bytes], bytes]
 ) -> None:
     make().get_or_produce(key(), lambda: {"a": _BLOBS["program"]})
     path = _only_file(store, folder)
@@ -206,7 +223,7 @@ def test_damage_is_a_miss_with_one_warning_and_is_set_aside(
 @pytest.mark.parametrize("folder", ["ac", "cas"])
 @pytest.mark.parametrize("kind", ["directory", "link", "fifo", "unreadable link"])
 def test_a_thing_that_is_no_file_in_the_place_of_one_is_a_miss(
-    make, key, store, tmp_path, folder, kind
+    make: MakeCache, key: MakeKey, store: Path, tmp_path: Path, folder: str, kind: str
 ) -> None:
     make().get_or_produce(key(), lambda: {"a": b"12345"})
     path = _only_file(store, folder)
@@ -230,7 +247,9 @@ def test_a_thing_that_is_no_file_in_the_place_of_one_is_a_miss(
     assert len(caught) == 1
 
 
-def test_an_entry_of_another_key_in_the_place_of_one_is_a_miss(make, key, store) -> None:
+def test_an_entry_of_another_key_in_the_place_of_one_is_a_miss(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     cache = make()
     cache.get_or_produce(key(1), lambda: {"a": b"1"})
     entry = _only_file(store, "ac").read_bytes()
@@ -238,21 +257,26 @@ def test_an_entry_of_another_key_in_the_place_of_one_is_a_miss(make, key, store)
     other.parent.mkdir(exist_ok=True)
     other.write_bytes(entry)
     with pytest.warns(CacheWarning, match="another key"):
-        assert dict(cache.get_or_produce(key(2), lambda: {"a": b"2"}).blobs) == {"a": b"2"}
+        result = cache.get_or_produce(key(2), lambda: {"a": b"2"})
+    assert dict(result.blobs) == {"a": b"2"}
     assert dict(cache.get(key(1)) or {}) == {"a": b"1"}
 
 
-def test_an_action_whose_blob_is_gone_is_a_quiet_miss_and_is_mended(make, key, store) -> None:
+def test_an_action_whose_blob_is_gone_is_a_quiet_miss_and_is_mended(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     cache = make()
     cache.get_or_produce(key(), lambda: dict(_BLOBS))
     _only_file(store, "cas", b"{}").unlink()
     assert cache.get(key()) is None
-    assert [problem.what for problem in cache.check().problems][0].startswith("its blob")
+    assert next(problem.what for problem in cache.check().problems).startswith("its blob")
     assert cache.get_or_produce(key(), lambda: dict(_BLOBS)).outcome is Outcome.PRODUCED
     assert cache.check().is_clean
 
 
-def test_a_file_that_another_process_mended_meanwhile_is_not_set_aside(make, key, store) -> None:
+def test_a_file_that_another_process_mended_meanwhile_is_not_set_aside(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     cache = make()
     cache.get_or_produce(key(), lambda: {"a": b"12345"})
     cache._local.store.set_aside("blob", _only_file(store, "cas").name, inode=1)
@@ -260,7 +284,9 @@ def test_a_file_that_another_process_mended_meanwhile_is_not_set_aside(make, key
     assert list((store / "quarantine").iterdir()) == []
 
 
-def test_foreign_files_and_other_processes_leftovers_do_no_harm(make, key, store) -> None:
+def test_foreign_files_and_other_processes_leftovers_do_no_harm(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     cache = make(limits=Limits(max_bytes=100_000))
     cache.get_or_produce(key(), lambda: dict(_BLOBS))
     shard = _only_file(store, "ac").parent
@@ -282,15 +308,17 @@ def test_foreign_files_and_other_processes_leftovers_do_no_harm(make, key, store
     assert cache.stats().entries == 1
 
 
-# --- Trust -----------------------------------------------------------------------------------------
+# --- Trust ---
 
 
-def test_a_directory_that_others_can_write_is_refused_unless_allowed(make, key, store) -> None:
+def test_a_directory_that_others_can_write_is_refused_unless_allowed(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     make().get_or_produce(key(), lambda: dict(_BLOBS))
     store.chmod(0o777)
     with pytest.warns(CacheWarning, match="can be written by every user") as caught:
         cache = make()
-        result = cache.get_or_produce(key(), lambda: {"a": b"anew"})
+    result = cache.get_or_produce(key(), lambda: {"a": b"anew"})
     assert len(caught) == 1
     assert result.outcome is Outcome.UNCACHED
     assert dict(result.blobs) == {"a": b"anew"}
@@ -302,7 +330,9 @@ def test_a_directory_that_others_can_write_is_refused_unless_allowed(make, key, 
     assert make(allow_shared=True).get_or_produce(key(), _never).outcome is Outcome.HIT
 
 
-def test_with_a_key_unsigned_and_wrongly_signed_entries_are_misses(make, key, tmp_path) -> None:
+def test_with_a_key_unsigned_and_wrongly_signed_entries_are_misses(
+    make: MakeCache, key: MakeKey, tmp_path: Path
+) -> None:
     key_files = []
     for name in ("mine", "other"):
         path = tmp_path / name
@@ -312,36 +342,43 @@ def test_with_a_key_unsigned_and_wrongly_signed_entries_are_misses(make, key, tm
     make().get_or_produce(key(1), lambda: dict(_BLOBS))
     make(key_file=key_files[1]).get_or_produce(key(2), lambda: dict(_BLOBS))
     signed = make(key_file=key_files[0])
-    with pytest.warns(CacheWarning, match="not signed"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         outcomes = [
             signed.get_or_produce(key(number), lambda: dict(_BLOBS)).outcome
             for number in (1, 2, 1, 2)
         ]
+    (warning,) = caught
+    assert "not signed" in str(warning.message)
     assert outcomes == [Outcome.PRODUCED, Outcome.PRODUCED, Outcome.HIT, Outcome.HIT]
     assert make().get_or_produce(key(1), _never).outcome is Outcome.HIT
 
 
-def test_with_a_key_that_cannot_be_read_nothing_is_believed(make, key, tmp_path) -> None:
+def test_with_a_key_that_cannot_be_read_nothing_is_believed(
+    make: MakeCache, key: MakeKey, tmp_path: Path
+) -> None:
     make().get_or_produce(key(), lambda: dict(_BLOBS))
     with pytest.warns(CacheWarning, match="cannot be read"):
         cache = make(key_file=tmp_path / "none")
     assert cache.get_or_produce(key(), lambda: {"a": b"anew"}).outcome is Outcome.UNCACHED
 
 
-# --- Limits ----------------------------------------------------------------------------------------
+# --- Limits ---
 
 
-def test_the_least_recently_used_entries_make_room(make, key, clock) -> None:
+def test_the_least_recently_used_entries_make_room(
+    make: MakeCache, key: MakeKey, clock: Clock
+) -> None:
     # An entry takes two blocks: 8 KiB.
     cache = make(limits=Limits(max_bytes=10 * 8192))
     for number in range(10):
         clock.now += 3601
-        cache.get_or_produce(key(number), lambda n=number: {"a": b"%d" % n})
+        cache.get_or_produce(key(number), giving(a=b"%d" % number))
     clock.now += 3601
     cache.get(key(0))
     for number in range(10, 13):
         clock.now += 3601
-        cache.get_or_produce(key(number), lambda n=number: {"a": b"%d" % n})
+        cache.get_or_produce(key(number), giving(a=b"%d" % number))
     left = {number for number in range(13) if cache.get(key(number)) is not None}
     assert cache.stats().size_bytes <= 10 * 8192
     assert {0, 12} <= left
@@ -349,14 +386,16 @@ def test_the_least_recently_used_entries_make_room(make, key, clock) -> None:
     assert cache.check().is_clean
 
 
-def test_what_a_result_still_holds_is_not_evicted_and_then_is(make, key) -> None:
+def test_what_a_result_still_holds_is_not_evicted_and_then_is(
+    make: MakeCache, key: MakeKey
+) -> None:
     cache, other = make(), make()
     held = cache.get_or_produce(key(1), lambda: dict(_BLOBS))
     copy = other.get(key(1))
     cache.get_or_produce(key(2), lambda: dict(_BLOBS))
     assert other.evict(Limits(max_bytes=0)).removed_entries == 1
     assert other.get(key(2)) is None
-    assert dict(held.blobs) == dict(copy) == _BLOBS
+    assert dict(held.blobs) == dict(copy or {}) == _BLOBS
     del held
     assert other.evict(Limits(max_bytes=0)).removed_entries == 0
     del copy
@@ -364,7 +403,9 @@ def test_what_a_result_still_holds_is_not_evicted_and_then_is(make, key) -> None
     assert other.stats().entries == other.stats().blobs == 0
 
 
-def test_an_entry_larger_than_the_cache_is_not_stored_and_said_so(make, key) -> None:
+def test_an_entry_larger_than_the_cache_is_not_stored_and_said_so(
+    make: MakeCache, key: MakeKey
+) -> None:
     cache = make(limits=Limits(max_bytes=10_000))
     with pytest.warns(CacheWarning, match="too many for a cache of 10000"):
         result = cache.get_or_produce(key(), lambda: {"a": b"x" * 20_000})
@@ -372,7 +413,7 @@ def test_an_entry_larger_than_the_cache_is_not_stored_and_said_so(make, key) -> 
     assert cache.stats().entries == 0
 
 
-def test_an_age_limit_is_kept(make, key, clock) -> None:
+def test_an_age_limit_is_kept(make: MakeCache, key: MakeKey, clock: Clock) -> None:
     cache = make(limits=Limits(max_age_seconds=7 * 86_400.0))
     cache.get_or_produce(key(1), lambda: dict(_BLOBS))
     clock.now += 8 * 86_400
@@ -381,19 +422,28 @@ def test_an_age_limit_is_kept(make, key, clock) -> None:
     assert cache.get(key(2)) is not None
 
 
-def test_publishing_does_not_walk_the_store(make, key, monkeypatch) -> None:
+def test_publishing_does_not_walk_the_store(
+    make: MakeCache, key: MakeKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = make()
     cache.get_or_produce(key(0), lambda: dict(_BLOBS))
-    walked = []
+    walked: list[Path] = []
     real = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: (walked.append(path), real(path))[1])
+
+    def scandir(path: Path) -> Any:
+        walked.append(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
     for number in range(1, 30):
-        cache.get_or_produce(key(number), lambda n=number: {"a": b"%d" % n})
+        cache.get_or_produce(key(number), giving(a=b"%d" % number))
         cache.get(key(number))
     assert walked == []
 
 
-def test_clear_leaves_nothing_and_what_is_in_memory_stays(make, key, store) -> None:
+def test_clear_leaves_nothing_and_what_is_in_memory_stays(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     cache = make()
     result = cache.get_or_produce(key(), lambda: dict(_BLOBS))
     assert cache.clear().removed_entries == 1
@@ -402,7 +452,9 @@ def test_clear_leaves_nothing_and_what_is_in_memory_stays(make, key, store) -> N
     assert cache.get_or_produce(key(), lambda: dict(_BLOBS)).outcome is Outcome.PRODUCED
 
 
-def test_being_asked_for_is_being_used_once_an_hour(make, key, store, clock) -> None:
+def test_being_asked_for_is_being_used_once_an_hour(
+    make: MakeCache, key: MakeKey, store: Path, clock: Clock
+) -> None:
     cache = make()
     cache.get_or_produce(key(), lambda: {"a": b"1"})
     made = clock.now
@@ -415,7 +467,7 @@ def test_being_asked_for_is_being_used_once_an_hour(make, key, store, clock) -> 
     assert [path.stat().st_mtime for path in paths] == [clock.now, clock.now]
 
 
-# --- The package -----------------------------------------------------------------------------------
+# --- The package ---
 
 
 def test_importing_the_cache_loads_nothing_heavy() -> None:
@@ -453,7 +505,7 @@ def test_the_package_imports_nothing_of_the_product_above_it_and_no_pickle() -> 
             )
 
 
-def test_the_home_directory_is_expanded(monkeypatch, tmp_path) -> None:
+def test_the_home_directory_is_expanded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     cache = ActionCache(Path("~/cache"), policy=CachePolicy(read_only=True))
     assert cache.directory == tmp_path / "cache"

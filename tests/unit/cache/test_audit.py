@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from neuron_compile.cache.digests import digest_of
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def test_an_empty_and_a_sound_store_are_clean(make, key) -> None:
+    from cache_actors import Clock, MakeCache, MakeKey
+
+
+def test_an_empty_and_a_sound_store_are_clean(make: MakeCache, key: MakeKey) -> None:
     cache = make()
     assert cache.check().is_clean
     cache.get_or_produce(key(), lambda: {"a": b"1"})
@@ -13,7 +20,9 @@ def test_an_empty_and_a_sound_store_are_clean(make, key) -> None:
     assert (audit.actions, audit.blobs, audit.problems, audit.foreign) == (1, 1, [], [])
 
 
-def test_orphan_blobs_are_kept_while_they_may_belong_to_a_publication(make, store, clock) -> None:
+def test_orphan_blobs_are_kept_while_they_may_belong_to_a_publication(
+    make: MakeCache, store: Path, clock: Clock
+) -> None:
     path = store / "cas" / digest_of(b"orphan")[:2] / digest_of(b"orphan")
     path.parent.mkdir(parents=True)
     path.write_bytes(b"orphan")
@@ -27,7 +36,9 @@ def test_orphan_blobs_are_kept_while_they_may_belong_to_a_publication(make, stor
     assert not path.exists()
 
 
-def test_repairing_sets_damage_aside_and_drops_actions_that_lost_a_blob(make, key, store) -> None:
+def test_repairing_sets_damage_aside_and_drops_actions_that_lost_a_blob(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     cache = make()
     cache.get_or_produce(key(1), lambda: {"a": b"1"})
     cache.get_or_produce(key(2), lambda: {"a": b"2"})

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import io
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neuron_compile.cache import ActionCache, CacheError, CachePolicy, CorruptEntryError, Outcome
-from neuron_compile.cache import bundle
+from cache_actors import giving
+from neuron_compile.cache import (
+    ActionCache,
+    CacheError,
+    CachePolicy,
+    CorruptEntryError,
+    Outcome,
+    bundle,
+)
 from neuron_compile.cache.digests import digest_of
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def _filled(cache: ActionCache, key, count: int = 3) -> ActionCache:
+    from cache_actors import MakeCache, MakeKey
+
+
+def _filled(cache: ActionCache, key: MakeKey, count: int = 3) -> ActionCache:
     for number in range(count):
-        cache.get_or_produce(key(number), lambda n=number: {"own": b"%d" % n * 300, "same": b"s" * 9})
+        cache.get_or_produce(key(number), giving(own=b"%d" % number * 300, same=b"s" * 9))
     return cache
 
 
-def _elsewhere(tmp_path: Path, name: str = "elsewhere", **policy: object) -> ActionCache:
+def _elsewhere(tmp_path: Path, name: str = "elsewhere", **policy: Any) -> ActionCache:
     return ActionCache(
         tmp_path / name, policy=CachePolicy(locks_directory=tmp_path / "locks", **policy)
     )
@@ -31,7 +43,9 @@ def _bundle(cache: ActionCache, keys: list[str] | None = None) -> bytes:
     return stream.getvalue()
 
 
-def test_a_store_goes_through_a_file_to_another_machine(make, key, tmp_path) -> None:
+def test_a_store_goes_through_a_file_to_another_machine(
+    make: MakeCache, key: MakeKey, tmp_path: Path
+) -> None:
     path = tmp_path / "warm.bundle"
     assert _filled(make(), key).export_bundle(path) == 3
     other = _elsewhere(tmp_path)
@@ -46,7 +60,9 @@ def test_a_store_goes_through_a_file_to_another_machine(make, key, tmp_path) -> 
     assert [item.name for item in tmp_path.iterdir() if "bundle" in item.name] == ["warm.bundle"]
 
 
-def test_chosen_entries_only_are_exported_and_unknown_ones_refused(make, key, tmp_path) -> None:
+def test_chosen_entries_only_are_exported_and_unknown_ones_refused(
+    make: MakeCache, key: MakeKey, tmp_path: Path
+) -> None:
     cache = _filled(make(), key)
     data = _bundle(cache, [key(1).digest])
     other = _elsewhere(tmp_path)
@@ -59,12 +75,14 @@ def test_chosen_entries_only_are_exported_and_unknown_ones_refused(make, key, tm
     assert not (tmp_path / "out").exists()
 
 
-def test_equal_stores_give_equal_bundles(make, key) -> None:
+def test_equal_stores_give_equal_bundles(make: MakeCache, key: MakeKey) -> None:
     cache = _filled(make(), key)
     assert _bundle(cache) == _bundle(cache)
 
 
-def test_a_damaged_entry_is_left_out_of_a_whole_export(make, key, store, tmp_path) -> None:
+def test_a_damaged_entry_is_left_out_of_a_whole_export(
+    make: MakeCache, key: MakeKey, store: Path, tmp_path: Path
+) -> None:
     cache = _filled(make(), key)
     path = store / "ac" / key(1).digest[:2] / key(1).digest
     path.write_bytes(b"damaged")
@@ -72,7 +90,7 @@ def test_a_damaged_entry_is_left_out_of_a_whole_export(make, key, store, tmp_pat
     assert other.import_bundle(io.BytesIO(_bundle(cache))).entries == 2
 
 
-def test_signatures_travel_with_the_entries(make, key, tmp_path) -> None:
+def test_signatures_travel_with_the_entries(make: MakeCache, key: MakeKey, tmp_path: Path) -> None:
     key_file = tmp_path / "key"
     key_file.write_bytes(b"k" * 32)
     key_file.chmod(0o600)
@@ -88,7 +106,7 @@ def test_signatures_travel_with_the_entries(make, key, tmp_path) -> None:
         _elsewhere(tmp_path, "third", key_file=key_file).import_bundle(io.BytesIO(unsigned))
 
 
-def test_a_read_only_store_takes_no_bundle(make, key, tmp_path) -> None:
+def test_a_read_only_store_takes_no_bundle(make: MakeCache, key: MakeKey, tmp_path: Path) -> None:
     data = _bundle(_filled(make(), key))
     with pytest.raises(CacheError, match="read-only"):
         _elsewhere(tmp_path, read_only=True).import_bundle(io.BytesIO(data))
@@ -120,14 +138,18 @@ def _written(*records: tuple[str, str, bytes]) -> bytes:
         (_written(("action", "0" * 64, b"no entry")), "no header"),
     ],
 )
-def test_each_malformed_bundle_is_refused_with_its_reason(tmp_path, data, message) -> None:
+def test_each_malformed_bundle_is_refused_with_its_reason(
+    tmp_path: Path, data: bytes, message: str
+) -> None:
     cache = _elsewhere(tmp_path)
     with pytest.raises(CorruptEntryError, match=message):
         cache.import_bundle(io.BytesIO(data))
     assert cache.stats().entries == cache.stats().blobs == 0
 
 
-def test_a_bundle_without_a_blob_of_its_entries_is_refused(make, key, tmp_path) -> None:
+def test_a_bundle_without_a_blob_of_its_entries_is_refused(
+    make: MakeCache, key: MakeKey, tmp_path: Path
+) -> None:
     index = bundle.index(io.BytesIO(data := _bundle(_filled(make(), key, 1))))
     (digest, place) = next(iter(index.actions.items()))
     lacking = _written(("action", digest, place.read(io.BytesIO(data))))
@@ -135,7 +157,9 @@ def test_a_bundle_without_a_blob_of_its_entries_is_refused(make, key, tmp_path) 
         _elsewhere(tmp_path).import_bundle(io.BytesIO(lacking))
 
 
-def test_thousands_of_mutations_import_all_or_nothing(make, key, tmp_path) -> None:
+def test_thousands_of_mutations_import_all_or_nothing(
+    make: MakeCache, key: MakeKey, tmp_path: Path
+) -> None:
     whole = _bundle(_filled(make(), key, 2))
     cache = _elsewhere(tmp_path)
     choice = random.Random(4)

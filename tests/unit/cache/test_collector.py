@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from neuron_compile.cache import Limits
+from cache_actors import giving
+from neuron_compile.cache import CacheError, Limits
 from neuron_compile.cache.collector import sweep_locks, sweep_temporary
 from neuron_compile.cache.holds import Holds
 from neuron_compile.cache.locks import try_lock
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cache_actors import Clock, MakeCache, MakeKey
+
 _BLOBS = {"a": b"a" * 5000, "b": b"b" * 5000}
 
 
-def test_a_hold_taken_after_the_choice_brings_the_entry_back(make, key, monkeypatch) -> None:
+def test_a_hold_taken_after_the_choice_brings_the_entry_back(
+    make: MakeCache, key: MakeKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache, reader = make(), make()
     for number in range(3):
-        cache.get_or_produce(key(number), lambda n=number: {**_BLOBS, "n": b"%d" % n})
+        cache.get_or_produce(key(number), giving(**_BLOBS, n=b"%d" % number))
     real = Holds.everybody
     calls: list[int] = []
 
@@ -36,7 +44,9 @@ def test_a_hold_taken_after_the_choice_brings_the_entry_back(make, key, monkeypa
     assert cache.check().blobs == 3
 
 
-def test_a_blob_used_again_after_the_choice_comes_back(make, key, monkeypatch, clock) -> None:
+def test_a_blob_used_again_after_the_choice_comes_back(
+    make: MakeCache, key: MakeKey, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
     cache, writer = make(), make()
     cache.get_or_produce(key(1), lambda: dict(_BLOBS))
     clock.now += 10
@@ -56,7 +66,9 @@ def test_a_blob_used_again_after_the_choice_comes_back(make, key, monkeypatch, c
     assert cache.check().is_clean
 
 
-def test_when_holds_cannot_be_read_everything_goes_back(make, key, monkeypatch) -> None:
+def test_when_holds_cannot_be_read_everything_goes_back(
+    make: MakeCache, key: MakeKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = make()
     cache.get_or_produce(key(1), lambda: dict(_BLOBS))
     real = Holds.everybody
@@ -74,17 +86,20 @@ def test_when_holds_cannot_be_read_everything_goes_back(make, key, monkeypatch) 
     assert dict(cache.get(key(1)) or {}) == _BLOBS
 
 
-def test_only_one_collects_at_a_time(make, key, store) -> None:
+def test_only_one_collects_at_a_time(make: MakeCache, key: MakeKey, store: Path) -> None:
     cache = make()
     cache.get_or_produce(key(1), lambda: dict(_BLOBS))
     lock = try_lock(store / "locks" / "collection")
     assert lock is not None
-    assert cache.evict(Limits(max_bytes=0)) is None
+    with pytest.raises(CacheError, match="another process is evicting"):
+        cache.evict(Limits(max_bytes=0))
     lock.release()
     assert cache.evict(Limits(max_bytes=0)).removed_entries == 1
 
 
-def test_what_a_killed_collection_left_is_removed_by_the_next(make, key, store) -> None:
+def test_what_a_killed_collection_left_is_removed_by_the_next(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
     cache = make()
     cache.get_or_produce(key(1), lambda: dict(_BLOBS))
     (store / "evicted").mkdir()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache import CorruptEntryError, disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_written_file_is_read_back_with_its_time(tmp_path: Path) -> None:
@@ -27,23 +30,34 @@ def test_a_file_that_is_replaced_is_never_seen_half(tmp_path: Path) -> None:
     assert target.read_bytes() == b"new"
 
 
-def test_a_file_is_synced_before_it_gets_its_name(tmp_path: Path, monkeypatch) -> None:
+def test_a_file_is_synced_before_it_gets_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order: list[str] = []
     real_fsync, real_replace = os.fsync, os.replace
-    monkeypatch.setattr(os, "fsync", lambda fd: (order.append("fsync"), real_fsync(fd)))
-    monkeypatch.setattr(os, "replace", lambda a, b: (order.append("replace"), real_replace(a, b)))
+
+    def fsync(descriptor: int) -> None:
+        order.append("fsync")
+        real_fsync(descriptor)
+
+    def replace(source: Path, target: Path) -> None:
+        order.append("replace")
+        real_replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
     disk.write_whole(tmp_path / "tmp", tmp_path / "file", b"x")
     assert order == ["fsync", "replace"]
 
 
-def test_a_short_write_is_continued(tmp_path: Path, monkeypatch) -> None:
+def test_a_short_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, bytes(data[:7])))
     disk.write_whole(tmp_path / "tmp", tmp_path / "file", b"abcdefghij" * 10)
     assert (tmp_path / "file").read_bytes() == b"abcdefghij" * 10
 
 
-def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch) -> None:
+def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError):
         disk.write_whole(tmp_path / "tmp", tmp_path / "file", b"x")
@@ -51,7 +65,9 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("size, largest, is_sound", [(10, 10, True), (11, 10, False), (0, 0, True)])
-def test_more_than_expected_is_not_read(tmp_path: Path, size: int, largest: int, is_sound) -> None:
+def test_more_than_expected_is_not_read(
+    tmp_path: Path, size: int, largest: int, is_sound: bool
+) -> None:
     (tmp_path / "file").write_bytes(b"x" * size)
     if is_sound:
         assert len(disk.read_whole(tmp_path / "file", largest).data) == size
@@ -70,7 +86,9 @@ def test_putting_back_keeps_what_is_there(tmp_path: Path) -> None:
     assert (target.read_bytes(), source.exists()) == (b"old", False)
 
 
-def test_putting_back_works_without_hard_links(tmp_path: Path, monkeypatch) -> None:
+def test_putting_back_works_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_links(source: object, target: object, **kwargs: object) -> None:
         raise PermissionError("no hard links here")
 

@@ -84,7 +84,7 @@ _STORES = st.lists(
 
 @given(_STORES, st.integers(0, 20_000), st.integers(0, 30), st.floats(0, 100))
 def test_the_rest_is_within_the_limits_and_was_used_no_earlier(
-    files, max_bytes, entries, age
+    files: list[StoredFile], max_bytes: int, entries: int, age: float
 ) -> None:
     limits = Limits(max_bytes, entries, age)
     victims = choose_victims(files, limits, _NOW)

@@ -39,9 +39,19 @@ def test_the_innermost_mount_decides(tmp_path: Path, path: str, kind: str) -> No
 
 @pytest.mark.parametrize(
     "kind, is_coherent",
-    [("ext4", True), ("nfs4", True), ("lustre", True), ("", True), ("nfs", False), ("cifs", False), ("fuse.x", False)],
+    [
+        ("ext4", True),
+        ("nfs4", True),
+        ("lustre", True),
+        ("", True),
+        ("nfs", False),
+        ("cifs", False),
+        ("fuse.x", False),
+    ],
 )
-def test_locks_are_trusted_where_all_clients_see_them(monkeypatch, kind, is_coherent) -> None:
+def test_locks_are_trusted_where_all_clients_see_them(
+    monkeypatch: pytest.MonkeyPatch, kind: str, is_coherent: bool
+) -> None:
     monkeypatch.setattr(filesystem, "kind_of", lambda directory: kind)
     assert filesystem.has_coherent_locks(Path("/x")) == is_coherent
 

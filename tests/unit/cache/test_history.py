@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from neuron_compile.cache.history import History, Miss
 from neuron_compile.cache.key import KeyPart
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
 
 def _miss(number: int) -> Miss:
-    return Miss(float(number), f"{number:064x}", "test", f"graph {number}", (KeyPart.of("a", b"x"),))
+    return Miss(
+        float(number), f"{number:064x}", "test", f"graph {number}", (KeyPart.of("a", b"x"),)
+    )
 
 
 def test_the_latest_come_first(tmp_path: Path) -> None:
@@ -19,7 +26,9 @@ def test_the_latest_come_first(tmp_path: Path) -> None:
     assert list(History(tmp_path / "history").latest(2)) == [_miss(4), _miss(3)]
 
 
-def test_the_file_stays_small_and_keeps_the_latest(tmp_path: Path, monkeypatch) -> None:
+def test_the_file_stays_small_and_keeps_the_latest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("neuron_compile.cache.history._LARGEST", 2000)
     history = History(tmp_path)
     for number in range(100):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from neuron_compile.cache.holds import Holds
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 _A, _B = "a" * 64, "b" * 64
 
@@ -26,7 +31,9 @@ def test_a_lease_without_a_living_owner_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_lease_is_begun_anew_with_what_is_held(tmp_path: Path, monkeypatch) -> None:
+def test_a_full_lease_is_begun_anew_with_what_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("neuron_compile.cache.holds._LARGEST_LEASE", 200)
     mine, other = Holds(tmp_path, is_recording=True), Holds(tmp_path, is_recording=True)
     kept = mine.blobs({}, mine.take(_A))

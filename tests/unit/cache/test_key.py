@@ -6,7 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_the_digest_of_a_key_is_the_same_for_ever() -> None:
         ("lower", ()),
     ],
 )
-def test_any_difference_in_kind_names_or_values_makes_another_key(kind, parts) -> None:
+def test_any_difference_in_kind_names_or_values_makes_another_key(kind: str, parts: Any) -> None:
     assert ActionKey(kind, parts).digest != ActionKey("lower", _PARTS).digest
 
 
@@ -95,7 +95,7 @@ def test_other_processes_folders_and_hash_seeds_give_the_same_key(
         ("lower", (("ir", bytearray(b"x")),), "not bytes"),
     ],
 )
-def test_malformed_keys_are_refused(kind, parts, message) -> None:
+def test_malformed_keys_are_refused(kind: str, parts: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ActionKey(kind, parts)
 

@@ -15,14 +15,16 @@ from neuron_compile.cache.usage import Usage
         (Usage(900, 9, 0.0), Usage(500, 5, 0.0), False),
         (Usage(1001, 9, 0.0), Usage(900, 9, 0.0), True),
         (Usage(900, 11, 0.0), Usage(900, 9, 0.0), True),
-        # All was held the last time, so the store is still too full: not again until it grows by 5 %.
+        # All was held the last time, so it is still too full: not again until it grows by 5 %.
         (Usage(2040, 1, 0.0), Usage(2000, 1, 0.0), False),
         (Usage(2050, 1, 0.0), Usage(2000, 1, 0.0), True),
         (Usage(10, 1, -90_000.0), Usage(10, 1, -90_000.0), True),
         (Usage(10, 1, 90_000.0), Usage(10, 1, 90_000.0), True),
     ],
 )
-def test_a_collection_is_due_over_a_limit_or_after_a_day(now_there, then, is_time) -> None:
+def test_a_collection_is_due_over_a_limit_or_after_a_day(
+    now_there: Usage, then: Usage, is_time: bool
+) -> None:
     limits = Limits(max_bytes=1000, max_entries=10)
     assert is_due(now_there, then, limits, now=0.0) == is_time
 

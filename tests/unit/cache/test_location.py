@@ -10,7 +10,9 @@ from neuron_compile.cache import CacheError, default_directory, interpret_cache_
 from neuron_compile.cache.location import locks_directory_for
 
 
-def test_the_default_directory_is_the_users_own(monkeypatch, tmp_path: Path) -> None:
+def test_the_default_directory_is_the_users_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_directory() == tmp_path / "neuron-compile"
 
@@ -37,13 +39,15 @@ def test_locks_of_different_stores_are_apart_and_of_one_store_together(tmp_path:
         ("memory://cache", None, "memory://cache"),
     ],
 )
-def test_a_url_names_a_directory_or_a_remote(url, directory, remote) -> None:
+def test_a_url_names_a_directory_or_a_remote(
+    url: str, directory: str | None, remote: str | None
+) -> None:
     location = interpret_cache_url(url)
     assert location.directory == (None if directory is None else Path(directory))
     assert location.remote == remote
 
 
-def test_a_home_directory_is_expanded(monkeypatch) -> None:
+def test_a_home_directory_is_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     assert interpret_cache_url("~/cache").directory == Path("/home/somebody/cache")
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache.locks import holder_of, try_lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_lock_excludes_until_it_is_released(tmp_path: Path) -> None:
@@ -43,12 +46,14 @@ def test_a_removed_lock_file_is_not_locked_by_two(tmp_path: Path) -> None:
     os.close(waiting)
 
 
-def test_a_lock_follows_the_file_at_its_path(tmp_path: Path, monkeypatch) -> None:
+def test_a_lock_follows_the_file_at_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import fcntl
 
     path = tmp_path / "lock"
     real = fcntl.flock
-    removed = []
+    removed: list[int] = []
 
     def remove_once(descriptor: int, operation: int) -> None:
         if not removed:

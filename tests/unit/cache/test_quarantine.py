@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from neuron_compile.cache import quarantine
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _put(directory: Path, name: str, at: float, size: int = 1) -> None:

@@ -17,5 +17,7 @@ from neuron_compile.cache import ActionResult, Outcome
         (Outcome.UNCACHED, 1.0, 0.0),
     ],
 )
-def test_a_hit_saves_the_work_less_the_look_up(outcome, lookup_seconds, saved) -> None:
+def test_a_hit_saves_the_work_less_the_look_up(
+    outcome: Outcome, lookup_seconds: float, saved: float
+) -> None:
     assert ActionResult({}, outcome, 60.0, lookup_seconds).seconds_saved == saved

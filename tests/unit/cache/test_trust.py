@@ -47,7 +47,9 @@ def test_a_link_is_judged_by_where_it_leads(tmp_path: Path) -> None:
         check_trusted(tmp_path / "cache")
 
 
-def test_another_users_directory_is_not_trusted_and_roots_is(tmp_path: Path, monkeypatch) -> None:
+def test_another_users_directory_is_not_trusted_and_roots_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _made(tmp_path / "cache", 0o755)
     owner = tmp_path.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 4242)
@@ -58,7 +60,9 @@ def test_another_users_directory_is_not_trusted_and_roots_is(tmp_path: Path, mon
         check_trusted(tmp_path / "cache")
 
 
-def test_a_group_with_other_members_is_not_trusted(tmp_path: Path, monkeypatch) -> None:
+def test_a_group_with_other_members_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = _made(tmp_path / "cache", 0o770)
     monkeypatch.setattr("neuron_compile.cache.trust._is_private_group", lambda group, user: False)
     with pytest.raises(UntrustedDirectoryError, match="by the group"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache.locks import try_lock
 from neuron_compile.cache.turns import Turns
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _Time:
@@ -30,7 +33,8 @@ def _turns(directories: list[Path], limit: float, time: _Time, told: list[str]) 
 
 
 def test_a_free_turn_is_taken_at_once_and_given_back(tmp_path: Path) -> None:
-    time, told = _Time(), []
+    time = _Time()
+    told: list[str] = []
     with _turns([tmp_path / "a", tmp_path / "b"], 10, time, told).take("key", "graph") as turn:
         assert (turn.timed_out, turn.failures, turn.waited_seconds) == (False, [], 0.0)
         assert try_lock(tmp_path / "a" / "key") is None
@@ -51,7 +55,8 @@ def test_a_turn_is_given_back_when_the_work_fails(tmp_path: Path) -> None:
 
 
 def test_who_waits_long_says_so_after_five_seconds_and_then_by_the_minute(tmp_path: Path) -> None:
-    time, told = _Time(), []
+    time = _Time()
+    told: list[str] = []
     lock = try_lock(tmp_path / "key")
     assert lock is not None
     lock.note("GPT2 forward", 0.0)
@@ -69,7 +74,8 @@ def test_who_waits_long_says_so_after_five_seconds_and_then_by_the_minute(tmp_pa
 
 @pytest.mark.parametrize("limit", [0.0, 7.0])
 def test_past_the_limit_the_work_goes_on_without_the_turn(tmp_path: Path, limit: float) -> None:
-    time, told = _Time(), []
+    time = _Time()
+    told: list[str] = []
     lock = try_lock(tmp_path / "key")
     assert lock is not None
     with _turns([tmp_path], limit, time, told).take("key", "graph") as turn:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from neuron_compile.cache.usage import Usage, UsageLog
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _log(tmp_path: Path) -> UsageLog:
@@ -32,7 +35,9 @@ def test_what_is_written_after_a_measurement_is_added_in_blocks(tmp_path: Path) 
     assert len(list((tmp_path / "usage").iterdir())) == 1
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"bytes": "x"}', '{"bytes": 1e999}', "[" * 3000, "x" * 9000])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"bytes": "x"}', '{"bytes": 1e999}', "[" * 3000, "x" * 9000]
+)
 def test_a_damaged_measurement_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "usage").mkdir()
     (tmp_path / "usage" / "measured").write_text(text)
