@@ -14,6 +14,7 @@ from torch.fx import GraphModule, Node
 
 from neuron_compile.lowering.errors import SourceLine
 from neuron_compile.lowering.import_fx import import_fx, operand_types
+from neuron_compile.lowering.legalize.collect_checks import collect_checks
 from neuron_compile.lowering.legalize.cross_boundary import cross_boundary
 from neuron_compile.lowering.legalize.demote_float64 import demote_float64
 from neuron_compile.lowering.legalize.lift_seed import lift_seed
@@ -58,9 +59,10 @@ class FxLowering:
     legal_module: GraphModule
 
 
-def from_fx(module: GraphModule) -> FxLowering:
+def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     """Bring a functional FX graph into the torch dialect. `module` is left as it is.
 
+    With `checks` the program also computes what eager would have raised for (`collect_checks`).
     Raises `DynamicShapesError`, `UnsupportedOpError`, `LoweringError`.
     """
     legal = copy_graph(module)
@@ -68,10 +70,11 @@ def from_fx(module: GraphModule) -> FxLowering:
     arguments = [_argument_spec(node) for node in placeholders(legal)]
     replace_random_ops(legal)
     reject_seedless_random(legal)
-    results = strip_results(legal)
+    slots = strip_results(legal)
     outputs = [spec_of(_concrete(node)) for node in output_node(legal).args[0]]  # type: ignore[union-attr,arg-type]
     specialize_shapes(legal)
     has_demoted = demote_float64(legal)
+    collected = collect_checks(legal) if checks else ()
     for legalize in PASSES:
         legalize(legal)
     has_seed = lift_seed(legal)
@@ -81,15 +84,17 @@ def from_fx(module: GraphModule) -> FxLowering:
     entering = [_demoted(spec) for spec in specs if spec is not None]
     if has_seed:
         entering.append(TensorSpec((1,), "int64", (1,)))
-    cross_boundary(legal, entering, outputs)
+    leaving = [*outputs, *([TensorSpec((len(collected),), "bool", (1,))] if collected else [])]
+    cross_boundary(legal, entering, leaving)
     legal.graph.eliminate_dead_code()
     legal.recompile()
     signature = Signature(
         inputs=tuple(arguments),
         kept_inputs=tuple(kept),
         outputs=tuple(outputs),
-        result_slots=results.slots,
+        result_slots=slots,
         seed_count=int(has_seed),
+        checks=collected,
     )
     program = import_fx(legal)
     origins = tuple(
@@ -108,10 +113,10 @@ def copy_graph(module: GraphModule) -> GraphModule:
     """A graph whose nodes can be rewritten without touching `module`; constants are shared."""
     graph = torch.fx.Graph()
     copies: dict[Node, Node] = {}
-    result = graph.graph_copy(module.graph, copies)
+    graph.graph_copy(module.graph, copies)
     output = output_node(module)
-    graph.output(torch.fx.node.map_arg(output.args[0], lambda node: copies[node]))
-    del result
+    returned = torch.fx.node.map_arg(output.args[0], lambda node: copies[node])
+    graph.output(returned).meta = dict(output.meta)
     for old, new in copies.items():
         new.meta = copy.copy(old.meta)
         new.meta[ORIGIN] = old.name

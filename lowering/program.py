@@ -68,6 +68,48 @@ class TorchProgram:
 
 
 @dataclass(frozen=True, slots=True)
+class InputResult:
+    """A graph's result that is its argument number `argument`, the same object."""
+
+    argument: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantResult:
+    """A graph's result that is a Python value."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SameResult:
+    """A graph's result that shares the memory of its result number `slot`."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedResult:
+    """A graph's result that has the values of its result number `slot`, in memory of its own."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewResult:
+    """A graph's result that is a view of the program's output number `output`: of type `spec`,
+    `offset` elements into it."""
+
+    output: int
+    spec: TensorSpec
+    offset: int
+
+
+# An int is the program's output of that number; None is None.
+ResultSlot = int | None | InputResult | ConstantResult | SameResult | CopiedResult | ViewResult
+
+
+@dataclass(frozen=True, slots=True)
 class RuntimeCheck:
     """A condition that eager execution would have raised for, computed by the graph.
 
@@ -89,15 +131,14 @@ class Signature:
     - `seed_count`: how many int64 seeds follow the kept inputs, as one tensor of that length; 0
       means no such input.
     - `outputs`: the program's results as PyTorch sees them, in the program's order.
-    - `result_slots`: one entry for each output of the FX graph: an index into `outputs`, None for a
-      None result, or `("input", i)`/`("constant", value)` for a result that needs no computation.
+    - `result_slots`: one entry for each result of the FX graph: where it comes from.
     - `checks`: what the program's last result (a bool vector) means; empty means no such result.
     """
 
     inputs: tuple[TensorSpec | None, ...]
     kept_inputs: tuple[int, ...]
     outputs: tuple[TensorSpec, ...]
-    result_slots: tuple[int | None | tuple[str, Any], ...]
+    result_slots: tuple[ResultSlot, ...]
     seed_count: int = 0
     checks: tuple[RuntimeCheck, ...] = ()
 

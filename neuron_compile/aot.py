@@ -20,7 +20,9 @@ from neuron_compile.errors import UnsupportedOpError
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lowering.decompose.table import decomposition_table
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
+from neuron_compile.lowering.legalize.node_values import output_node
 from neuron_compile.lowering.legalize.save_seed import save_seed
+from neuron_compile.lowering.legalize.strip_results import USER_RESULT_COUNT
 from neuron_compile.model_name import model_name
 
 
@@ -67,5 +69,6 @@ def _partition(
     """
     replace_random_ops(joint)
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **arguments)
+    output_node(forward).meta[USER_RESULT_COUNT] = arguments["num_fwd_outputs"]
     save_seed(forward, backward)
     return forward, backward

@@ -40,10 +40,9 @@ def compile_around(
     REPORTER.note(graph, f"eager: {names}")
     parts = _parts(graph.module, eager)
     split = split_module(graph.module, graph.module, parts.__getitem__, keep_original_order=True)
+    in_eager = {f"submod_{parts[node]}" for node in parts if node.name in eager}
     for name, part in list(split.named_children()):
-        if isinstance(part, GraphModule) and not any(
-            node.name in eager for node in part.graph.nodes
-        ):
+        if isinstance(part, GraphModule) and name not in in_eager:
             returns_one = _return_list(part)
             compiled = compiler.compile(CapturedGraph(graph.model, graph.role, part))
             setattr(split, name, _CompiledPart(compiled, returns_one))

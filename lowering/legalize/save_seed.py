@@ -6,7 +6,13 @@ import torch
 from torch.fx import GraphModule, Node
 
 from neuron_compile.lowering import random_ops
-from neuron_compile.lowering.legalize.node_values import call, calls, output_node, placeholders, value
+from neuron_compile.lowering.legalize.node_values import (
+    call,
+    calls,
+    output_node,
+    placeholders,
+    value,
+)
 
 _draw_seed = getattr(torch.ops, random_ops.NAMESPACE).draw_seed.default
 

@@ -8,7 +8,15 @@ from typing import Any
 import torch
 
 from neuron_compile.errors import ExecutionError
-from neuron_compile.lowering import Signature, TensorSpec
+from neuron_compile.lowering.program import (
+    ConstantResult,
+    CopiedResult,
+    InputResult,
+    SameResult,
+    Signature,
+    TensorSpec,
+    ViewResult,
+)
 from neuron_compile.runtime.boundary import entrance, exit_of
 from neuron_compile.runtime.executable import Executable
 
@@ -64,17 +72,25 @@ class CompiledGraph:
     def _fill_slots(self, results: list[torch.Tensor], arguments: list[Any]) -> list[Any]:
         filled: list[Any] = []
         for slot in self._slots:
-            if slot is None:
-                filled.append(None)
-            elif isinstance(slot, int):
-                filled.append(results[slot])
-            elif slot[0] == "input":
-                filled.append(arguments[slot[1]])
-            elif slot[0] == "alias":
-                # Each result is an object of its own: autograd attaches its state to the object.
-                filled.append(filled[slot[1]].detach())
-            else:
-                filled.append(slot[1])
+            match slot:
+                case None:
+                    filled.append(None)
+                case int():
+                    filled.append(results[slot])
+                case InputResult(argument):
+                    filled.append(arguments[argument])
+                case SameResult(earlier):
+                    # An object of its own: autograd attaches its state to the object.
+                    filled.append(filled[earlier].detach())
+                case CopiedResult(earlier):
+                    filled.append(filled[earlier].clone())
+                case ViewResult(output, spec, offset):
+                    # Detached first: as a view of another result, autograd would give it that one's
+                    # history.
+                    base = results[output].detach()
+                    filled.append(base.as_strided(spec.shape, spec.strides, offset))
+                case ConstantResult(value):
+                    filled.append(value)
         return filled
 
     def _raise_failed_check(self, failed: torch.Tensor) -> None:
