@@ -30,7 +30,7 @@ def capture(
 
     mode = "symbolic" if symbolic else "fake"
     traced = make_fx(
-        functionalize(listed, remove="mutations_and_views"),
+        functionalize(listed, remove="mutations"),
         decompositions,
         tracing_mode=mode,
         _allow_non_fake_inputs=True,

@@ -1,0 +1,21 @@
+"""Fake values are recomputed from changed inputs."""
+
+from __future__ import annotations
+
+import torch
+
+from fx_graphs import capture
+from neuron_compile.lowering.legalize.node_values import output_node, placeholders
+from neuron_compile.lowering.legalize.repropagate import repropagate
+
+
+def test_every_value_follows_the_inputs_in_one_fresh_mode() -> None:
+    constant = torch.ones(3, dtype=torch.float16)
+    module = capture(lambda x: (x + constant).sum(0), torch.ones(2, 3, dtype=torch.float16))
+    repropagate(module, lambda tensor: tensor.float())
+    (x,) = placeholders(module)
+    (result,) = output_node(module).args[0]  # type: ignore[misc,union-attr]
+    assert x.meta["val"].dtype == torch.float32
+    assert result.meta["val"].dtype == torch.float32  # type: ignore[union-attr]
+    modes = {node.meta["val"].fake_mode for node in module.graph.nodes if "val" in node.meta}
+    assert len(modes) == 1
