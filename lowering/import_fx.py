@@ -159,6 +159,13 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
         except (NotImplementedError, TypeError, RuntimeError, AssertionError, KeyError):
             self._fail(loc, node, "no lowering exists for this higher-order operator.")
 
+    def _import_argument(self, loc: Any, arg: Any, expected_jit_type: Any = None) -> Any:
+        # The base class imports a constant again for its second use, and then finds it there.
+        if isinstance(arg, Node) and arg.op == "get_attr" and (arg, 0) in self._v:
+            with loc:
+                return self._convert_type(self.resolve_node_value(arg), expected_jit_type)
+        return super()._import_argument(loc, arg, expected_jit_type)
+
     def _fail(self, loc: Any, node: Node, reason: str) -> None:
         self.fx_importer.failures[node] = reason
         self._unbind(node)
@@ -250,35 +257,17 @@ def _split_operands(node: Node) -> tuple[Arguments, list[Node]]:
 
 
 def _tensor_literal(tensor: torch.Tensor, types: Any) -> Any:
-    """A constant with its elements in the module's text, since XLA reads no resource blobs.
-
-    uint8 goes as int16 with a conversion: Torch-MLIR legalizes no unsigned literal.
-    """
+    """A constant with its elements in the module's text, since XLA reads no resource blobs."""
     with unset_fake_temporarily():
-        dense = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
-        is_unsigned = dense.dtype is torch.uint8
-        if is_unsigned:
-            dense = dense.to(torch.int16)
+        dense = tensor.detach().cpu().resolve_neg().contiguous()
         element = TORCH_DTYPE_TO_MLIR_TYPE[dense.dtype]()
         attribute = ir.DenseElementsAttr.get(
             _as_numpy(dense), type=element, shape=list(dense.shape)
         )
-    literal = ir.Operation.create(
+    return ir.Operation.create(
         "torch.vtensor.literal",
         results=[types.create_vtensor_type(dense.dtype, dense.size())],
         attributes={"value": attribute},
-    ).result
-    if not is_unsigned:
-        return literal
-    code = ir.Operation.create(
-        "torch.constant.int",
-        results=[types.torch_int_type],
-        attributes={"value": types.integer_attr(0, 64)},
-    ).result
-    return ir.Operation.create(
-        "torch.prims.convert_element_type",
-        results=[types.create_vtensor_type(torch.uint8, tensor.size())],
-        operands=[literal, code],
     ).result
 
 

@@ -10,6 +10,7 @@ from torch.fx import GraphModule
 from neuron_compile.lowering.legalize.drop_no_ops import drop_no_ops
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
+from neuron_compile.lowering.legalize.store_constants import store_constants
 from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
 
 PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
@@ -17,4 +18,5 @@ PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     drop_no_ops,
     fill_factories,
     normalize_slices,
+    store_constants,
 )

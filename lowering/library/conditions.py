@@ -36,6 +36,11 @@ def is_unsigned(request: Request) -> bool:
     return any(spec.dtype.startswith("uint") for spec in request.operands)
 
 
+def makes_unsigned(request: Request) -> bool:
+    """A result of unsigned integers, of which Torch-MLIR has no constants."""
+    return any(spec is not None and spec.dtype.startswith("uint") for spec in request.results)
+
+
 def is_transposed_convolution(request: Request) -> bool:
     """A transposed convolution."""
     return bool(request.arguments.get(6, "transposed", False))

@@ -17,9 +17,14 @@ def same(self: Any, **_: Any) -> Any:
 
 
 def to_copy(self: Any, *, dtype: Any | None = None, non_blocking: bool = False) -> Any:
-    """`aten._to_copy`: the real part, where a complex number becomes real."""
+    """`aten._to_copy`: the real part, where a complex number becomes real.
+
+    A number beyond the range of an unsigned type wraps around.
+    """
     if dtype is None:
         return self
+    if jnp.issubdtype(dtype, jnp.unsignedinteger) and jnp.issubdtype(self.dtype, jnp.floating):
+        self = self.astype(jnp.int64)
     to_real = jnp.iscomplexobj(self) and not jnp.issubdtype(dtype, jnp.complexfloating)
     return (self.real if to_real else self).astype(dtype)
 

@@ -13,6 +13,7 @@ from neuron_compile.lowering.library.conditions import (
     is_integral,
     is_low_precision,
     is_unsigned,
+    makes_unsigned,
     never,
 )
 from neuron_compile.lowering.library.operation import LibraryOp, Request
@@ -308,7 +309,7 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.clone.default": LibraryOp("shapes:same", never),
     "aten.alias.default": LibraryOp("shapes:same", never),
     "aten.detach.default": LibraryOp("shapes:same", never),
-    "aten._to_copy.default": LibraryOp("shapes:to_copy", never),
+    "aten._to_copy.default": LibraryOp("shapes:to_copy", makes_unsigned),
     "aten.view.default": LibraryOp("shapes:view", never),
     "aten.reshape.default": LibraryOp("shapes:view", never),
     "aten.view_copy.default": LibraryOp("shapes:view"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-import torch.ao.quantization.fx._decomposed  # noqa: F401 - defines quantized_decomposed
+import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 
 from unit.lowering.library.against_eager import check
 

@@ -43,6 +43,8 @@ def test_complex_operands_and_results_are_the_librarys_alone() -> None:
 
 def test_a_complex_call_without_a_body_is_refused(operator: str) -> None:
     call = getattr(torch.ops.table_test, operator)
-    graph = make_fx(lambda x: (call(x),), tracing_mode="fake")(torch.zeros(2, dtype=torch.complex64))
+    graph = make_fx(lambda x: (call(x),), tracing_mode="fake")(
+        torch.zeros(2, dtype=torch.complex64)
+    )
     with pytest.raises(UnsupportedOpError, match="no body for it on complex tensors"):
         from_fx(graph)
