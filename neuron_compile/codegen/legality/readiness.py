@@ -35,7 +35,8 @@ class Readiness:
     `argument_bytes`, `result_bytes` and `peak_bytes` are of `main`; the last is the largest sum of
     values alive at one time if each operation writes its result to memory, an upper bound, since a
     compiler fuses. `undocumented_operators` are those that the documentation does not mention: the
-    compiler may or may not have them. `element_types` counts values by type.
+    compiler may or may not have them. `element_types` counts values by type. `narrowed_count` is of
+    the values of 64-bit integer type, where the device computes those in 32 bits.
     """
 
     device: Device
@@ -45,6 +46,7 @@ class Readiness:
     operation_count: int
     element_types: tuple[tuple[str, int], ...]
     undocumented_operators: tuple[tuple[str, int], ...]
+    narrowed_count: int
     argument_bytes: int
     result_bytes: int
     peak_bytes: int
@@ -89,6 +91,7 @@ def assess(program: bytes, device: Device) -> Readiness:
             operation_count=len(operations),
             element_types=tuple(sorted(elements.items())),
             undocumented_operators=tuple(sorted(unknown.items())),
+            narrowed_count=0 if device.has_int64 else elements["i64"] + elements["ui64"],
             argument_bytes=sum(map(_bytes, block.arguments)),
             result_bytes=sum(map(_bytes, returned.operands)),
             peak_bytes=_peak_bytes(block),

@@ -41,3 +41,12 @@ def test_refusals_make_it_unready(program: Any) -> None:
     assert found.float64_nodes == (8,)
     assert found.refusals[0].nodes == (8,)
     assert found.argument_bytes == 36
+
+
+def test_64_bit_integers_are_counted_where_the_device_narrows_them(program: Any) -> None:
+    text = """func.func @main(%x: tensor<4xi64>) -> tensor<4xi64> {
+      %0 = stablehlo.add %x, %x : tensor<4xi64>
+      return %0 : tensor<4xi64>
+    }"""
+    assert assess(program(text), device_of("trn1")).narrowed_count == 1
+    assert assess(program(text), device_of("trn2")).narrowed_count == 0

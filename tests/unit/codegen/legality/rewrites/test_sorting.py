@@ -9,6 +9,7 @@ import pytest
 
 from neuron_compile.codegen.legality.device import device_of
 from neuron_compile.codegen.legality.legalize import legalize
+from tiers import slow_unless
 
 SORT = """
 func.func @main(%x: tensor<{s}xf32>) -> (tensor<{s}xf32>, tensor<{s}xi32>) {{
@@ -29,11 +30,16 @@ func.func @main(%x: tensor<{s}xf32>) -> (tensor<{s}xf32>, tensor<{s}xi32>) {{
 """
 
 
+SHAPES = [("1", 0), ("2", 0), ("3", 0), ("8", 0), ("37", 0), ("3x5", 0), ("3x5", 1), ("2x6x3", 1)]
+
+
 @pytest.mark.parametrize(
-    "shape,dimension",
-    [("1", 0), ("2", 0), ("3", 0), ("8", 0), ("37", 0), ("3x5", 0), ("3x5", 1), ("2x6x3", 1)],
+    "shape,dimension,direction",
+    slow_unless(
+        [("1", 0, "LT"), ("2", 0, "LT"), ("3x5", 1, "GT"), ("2x6x3", 1, "LT")],
+        [(*shape, direction) for shape in SHAPES for direction in ("LT", "GT")],
+    ),
 )
-@pytest.mark.parametrize("direction", ["LT", "GT"])
 def test_stable_order_with_ties_and_nan(
     check_rewrite: Any, shape: str, dimension: int, direction: str
 ) -> None:
@@ -60,14 +66,20 @@ func.func @main(%x: tensor<3x{n}x{t}>) -> (tensor<3x{k}x{t}>, tensor<3x{k}xi32>)
 """
 
 
+KINDS = {"i8": np.int8, "ui8": np.uint8, "i32": np.int32, "i64": np.int64, "ui64": np.uint64}
+
+
 @pytest.mark.parametrize(
-    "element,kind",
-    [("i8", np.int8), ("ui8", np.uint8), ("i32", np.int32), ("i64", np.int64), ("ui64", np.uint64)],
+    "element,count",
+    slow_unless(
+        [("i8", 4), ("i64", 4), ("ui64", 11)],
+        [(element, count) for element in KINDS for count in (1, 4, 11)],
+    ),
 )
-@pytest.mark.parametrize("count", [1, 4, 11])
 def test_largest_integers_first_of_equals_first(
-    check_rewrite: Any, element: str, kind: Any, count: int
+    check_rewrite: Any, element: str, count: int
 ) -> None:
+    kind: Any = KINDS[element]
     info = np.iinfo(kind)
     values = np.random.default_rng(8).integers(0, 4, size=(3, 11)).astype(kind)
     values[0, 3], values[1, 5], values[2, 7] = info.max, info.min, info.max - 1
