@@ -9,7 +9,11 @@ from typing import Any, Final
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
+from neuron_compile.lowering.decompose import statistics
 from neuron_compile.lowering.decompose.foreach import foreach_decompositions
+from neuron_compile.lowering.decompose.fused_optimizers import (
+    fused_optimizer_decompositions,
+)
 from neuron_compile.lowering.decompose.randomized import rrelu_with_noise_functional
 from neuron_compile.lowering.decompose.weight_norm import weight_norm_interface_backward
 
@@ -88,6 +92,8 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions().items())
     table |= get_decompositions(_ADDED)
     table |= foreach_decompositions()
+    statistics.register()
+    table |= fused_optimizer_decompositions()
     table[_aten._weight_norm_interface_backward.default] = weight_norm_interface_backward
     table[_aten.rrelu_with_noise_functional.default] = rrelu_with_noise_functional
     return {op: rule for op, rule in table.items() if op not in _KEPT}
