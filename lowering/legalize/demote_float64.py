@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_any, tree_map_only
 
 from neuron_compile.lowering.legalize.node_values import value
@@ -13,15 +14,21 @@ from neuron_compile.lowering.legalize.repropagate import repropagate
 
 _NARROWER: Final = {torch.float64: torch.float32, torch.complex128: torch.complex64}
 
+_CASTS: Final = frozenset(
+    {torch.ops.aten._to_copy.default, torch.ops.prims.convert_element_type.default}
+)
 
-def demote_float64(module: GraphModule) -> bool:
-    """Make every float64 value a float32 one (complex128: complex64); tell whether there was any.
+
+def demote_float64(module: GraphModule) -> tuple[Node, ...]:
+    """Make every float64 value a float32 one (complex128: complex64).
 
     Inputs change their type too: the runtime casts them on the way in, and results back on the way
-    out.
+    out. Returns the calls that compute with less precision than was written; narrowing casts do not.
     """
-    if not any(_is_wide(node.meta.get("val")) for node in module.graph.nodes):
-        return False
+    wide = [node for node in module.graph.nodes if _is_wide(value(node))]
+    if not wide:
+        return ()
+    computing = tuple(node for node in module.graph.nodes if _computes_wide(node))
     for node in module.graph.nodes:
         if node.op == "get_attr":
             constant = getattr(module, str(node.target))
@@ -31,7 +38,15 @@ def demote_float64(module: GraphModule) -> bool:
             torch.dtype, lambda dtype: _NARROWER.get(dtype, dtype), (node.args, node.kwargs)
         )
     repropagate(module, _demoted)
-    return True
+    return computing
+
+
+def _computes_wide(node: Node) -> bool:
+    if node.op != "call_function" or node.target is operator.getitem:
+        return False
+    if node.target in _CASTS:
+        return _is_wide(value(node)) and not _is_wide(value(node.args[0]))
+    return _is_wide(value(node)) or any(_is_wide(value(source)) for source in node.all_input_nodes)
 
 
 def _demoted(tensor: torch.Tensor) -> torch.Tensor:
@@ -42,7 +57,3 @@ def _demoted(tensor: torch.Tensor) -> torch.Tensor:
 def _is_wide(result: Any) -> bool:
     return tree_any(lambda leaf: isinstance(leaf, torch.Tensor) and leaf.dtype in _NARROWER, result)
 
-
-def wide_values(module: GraphModule) -> list[str]:
-    """Names of the nodes that hold float64 or complex128 values."""
-    return [node.name for node in module.graph.nodes if _is_wide(value(node))]

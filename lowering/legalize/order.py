@@ -10,12 +10,20 @@ from torch.fx import GraphModule
 from neuron_compile.lowering.legalize.drop_no_ops import drop_no_ops
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
+from neuron_compile.lowering.legalize.order_storage import order_storage
+from neuron_compile.lowering.legalize.replace_copies import replace_copies
+from neuron_compile.lowering.legalize.replace_prims import replace_prims
 from neuron_compile.lowering.legalize.store_constants import store_constants
 from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
 
 PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     use_cpu_device,
+    # Before any pass that changes the strides of a value.
+    order_storage,
+    # Leaves aliases, which the next one drops.
+    replace_prims,
     drop_no_ops,
+    replace_copies,
     fill_factories,
     normalize_slices,
     store_constants,

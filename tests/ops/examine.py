@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+)
 
 from neuron_compile.errors import DynamicShapesError, UnsupportedOpError
 
@@ -15,7 +19,7 @@ from ops.compare import difference
 from ops.entries import dtype_named, entries
 from ops.evaluation import Evaluation, evaluate_compiled, evaluate_eagerly
 from ops.outcome import EntryOutcome, Verdict
-from ops.samples import Sample, samples_of
+from ops.samples import SAMPLE_LIMIT, Sample, samples_of
 from ops.tolerances import Tolerance, tolerance_of
 
 # After so many samples have failed one by one, the rest of a failing group shares their verdict.
@@ -23,23 +27,32 @@ _FAILURE_LIMIT: Final = 6
 
 
 def examine(
-    name: str, dtype_name: str, *, sample: int | None = None, values: bool = True, unique: bool = True
+    name: str,
+    dtype_name: str,
+    *,
+    sample: int | None = None,
+    limit: int = SAMPLE_LIMIT,
+    values: bool = True,
+    unique: bool = True,
+    tolerance: Sequence[float] | None = None,
 ) -> EntryOutcome:
-    """Compile the entry's samples as one graph and compare each with eager.
+    """Compile at most `limit` of the entry's samples as one graph and compare each with eager.
 
     If the group fails, it is halved until the samples at fault stand alone. `sample` picks one.
     Without `values` only shapes and dtypes count; without `unique` the entry's results are
     compared as it processes them for differentiation, since they are not unique themselves.
+    `tolerance` (relative, absolute) replaces PyTorch's own.
     """
     torch.set_num_threads(1)
     start = time.perf_counter()
     op, dtype = entries()[name], dtype_named(dtype_name)
     outcome = EntryOutcome(name, dtype_name)
-    chosen = [s for s in samples_of(op, dtype) if sample is None or s.index == sample]
+    chosen = [s for s in samples_of(op, dtype, limit) if sample is None or s.index == sample]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = {s.index: e for s in chosen if (e := _eager(s)) is not None}
-        examination = _Examination(outcome, expected, tolerance_of(op, dtype), values, unique)
+        bounds = tolerance_of(op, dtype) if tolerance is None else Tolerance(*tolerance)
+        examination = _Examination(outcome, expected, bounds, values, unique)
         examination.run([s for s in chosen if s.index in expected])
     outcome.seconds = round(time.perf_counter() - start, 2)
     return outcome
@@ -146,8 +159,11 @@ class _Truth:
 
 
 def _verdict(error: Any) -> Verdict:
-    is_refusal = isinstance(error, UnsupportedOpError | DynamicShapesError)
-    return Verdict.REFUSED if is_refusal else Verdict.FAILED
+    if isinstance(error, UnsupportedOpError | DynamicShapesError):
+        return Verdict.REFUSED
+    if isinstance(error, DataDependentOutputException | DynamicOutputShapeException):
+        return Verdict.DEPENDS
+    return Verdict.FAILED
 
 
 def _line(error: Exception) -> str:

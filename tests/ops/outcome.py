@@ -15,6 +15,9 @@ class Verdict(StrEnum):
     """Another number, shape or type than eager's, and no error: the worst that can happen."""
     REFUSED = "refused"
     """`UnsupportedOpError` or `DynamicShapesError`."""
+    DEPENDS = "depends on data"
+    """PyTorch itself cannot trace the call, since a shape or a Python value depends on data;
+    torch.compile leaves it to eager by a graph break."""
     FAILED = "failed"
     """Any other exception."""
     CRASHED = "crashed"
@@ -31,6 +34,7 @@ _WORST_FIRST = (
     Verdict.WRONG,
     Verdict.FAILED,
     Verdict.REFUSED,
+    Verdict.DEPENDS,
     Verdict.RIGHT,
     Verdict.NONE,
 )

@@ -18,6 +18,7 @@ from ops.entries import DTYPES, cases, dtype_name, dtype_named
 from ops.expectations import is_random, is_unique
 from ops.outcome import EntryOutcome
 from ops.process import Process
+from ops.samples import SAMPLE_LIMIT
 
 _own: Final = local()
 
@@ -29,6 +30,7 @@ def main() -> None:
     parser.add_argument("--op", action="append", help="entry, as `entries()` names it; repeatable")
     parser.add_argument("--dtype", action="append", choices=[dtype_name(d) for d in DTYPES])
     parser.add_argument("--sample", type=int, help="index of one sample")
+    parser.add_argument("--limit", type=int, default=SAMPLE_LIMIT, help="samples of an entry")
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     dtypes = tuple(dtype_named(name) for name in options.dtype or map(dtype_name, DTYPES))
@@ -41,7 +43,12 @@ def main() -> None:
             _own.process = Process()
         name, dtype = case
         found: EntryOutcome = _own.process.examine(
-            name, dtype, sample=options.sample, values=not is_random(name), unique=is_unique(name)
+            name,
+            dtype,
+            sample=options.sample,
+            limit=options.limit,
+            values=not is_random(name),
+            unique=is_unique(name),
         )
         return found
 

@@ -6,19 +6,23 @@ the run.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
+import signal
 import sys
 from typing import Final
 
 _MEMORY_LIMIT: Final = 12 << 30
+_PR_SET_PDEATHSIG: Final = 1
 
 
 def main() -> None:
     """Serve until standard input ends."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT, _MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _die_with_parent()
     # Native code prints to standard output; what it says joins the error stream.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -28,6 +32,11 @@ def main() -> None:
     for line in sys.stdin:
         answers.write(json.dumps(examine(**json.loads(line)).to_json()) + "\n")
         answers.flush()
+
+
+def _die_with_parent() -> None:
+    """A hanging worker must not outlive a run that was killed. Linux only; see prctl(2)."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 if __name__ == "__main__":
