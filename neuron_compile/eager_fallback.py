@@ -33,7 +33,8 @@ def compile_around(
         raise error
     names = ", ".join(sorted({operation.operator for operation in error.operations}))
     warnings.warn(
-        f"{graph.name} runs {len(eager)} operations in eager PyTorch:\n{error}",
+        f"{graph.name} runs {len(eager)} operation{'s' * (len(eager) > 1)} in eager PyTorch:\n"
+        f"{error}",
         NeuronCompileWarning,
         stacklevel=2,
     )
