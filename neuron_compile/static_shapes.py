@@ -26,7 +26,12 @@ def require_static_shapes(gm: GraphModule, example_inputs: Sequence[Any]) -> Non
     Raises `DynamicShapesError` if the user asked for dynamic shapes: by `dynamic=True`, which is
     visible to a backend only through Dynamo's configuration, or by marking a dimension.
     """
-    marked = [place for node in gm.graph.find_nodes(op="placeholder") for place in _marked(node)]
+    arguments = gm.graph.find_nodes(op="placeholder")
+    marked = [
+        place
+        for node, example in zip(arguments, example_inputs, strict=True)
+        for place in _marked(node, example)
+    ]
     if not torch._dynamo.config.assume_static_by_default:
         symbolic = [
             place for node in gm.graph.find_nodes(op="placeholder") for place in _symbolic(node)
@@ -56,10 +61,10 @@ def _sizes(value: Any) -> Iterator[torch.SymInt]:
     yield from (size for size in candidates if isinstance(size, torch.SymInt))
 
 
-def _marked(node: Node) -> Iterator[str]:
-    attributes = node.meta.get("tensor_dict") or {}
+def _marked(node: Node, example: Any) -> Iterator[str]:
+    """Dimensions that `mark_dynamic` and its kin have noted on the user's tensor."""
     for name in ("_dynamo_dynamic_indices", "_dynamo_unbacked_indices"):
-        for dim in sorted(attributes.get(name, ())):
+        for dim in sorted(getattr(example, name, ())):
             yield f"argument {_argument(node)}, dimension {dim}"
 
 

@@ -22,8 +22,8 @@ def refusal(function: Any, *inputs: torch.Tensor, dynamic: bool | None = None) -
     try:
         torch.compile(function, backend=backend, dynamic=dynamic)(*inputs)
     except BackendCompilerFailed as failure:
-        assert isinstance(failure.inner_exception, DynamicShapesError)
-        return str(failure.inner_exception)
+        cause = failure.inner_exception
+        return str(cause) if isinstance(cause, DynamicShapesError) else repr(cause)
     return ""
 
 
