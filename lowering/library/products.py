@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -49,6 +50,34 @@ def dist(self: Any, other: Any, p: float = 2) -> Any:
     if p == 2:
         return jnp.sqrt(jnp.sum(size * size))
     return jnp.sum(size**p) ** (1 / p)
+
+
+def trilinear(
+    i1: Any,
+    i2: Any,
+    i3: Any,
+    expand1: Sequence[int],
+    expand2: Sequence[int],
+    expand3: Sequence[int],
+    sumdim: Sequence[int],
+    unroll_dim: int = 1,
+) -> Any:
+    """`aten._trilinear`: the product of three tensors, each of size 1 in new dimensions, summed."""
+    rank = i1.ndim + len(expand1)
+    shapes = [
+        jnp.expand_dims(tensor, tuple(dim % rank for dim in expand)).shape
+        for tensor, expand in zip((i1, i2, i3), (expand1, expand2, expand3), strict=True)
+    ]
+    # A dimension of size 1 is left out of a factor, so that no product is larger than it must be.
+    factors: list[Any] = []
+    for tensor, shape in zip((i1, i2, i3), shapes, strict=True):
+        letters = [dim for dim in range(rank) if shape[dim] != 1]
+        factors += [widen(tensor).reshape([shape[dim] for dim in letters]), letters]
+    full = jnp.broadcast_shapes(*shapes)
+    summed = {dim % rank for dim in sumdim}
+    kept = [dim for dim in range(rank) if dim not in summed]
+    product = jnp.einsum(*factors, [dim for dim in kept if full[dim] != 1])
+    return product.reshape([full[dim] for dim in kept])
 
 
 def _combined(self: Any, product: Any, beta: Any, alpha: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from neuron_compile.lowering.library.axes import canonical_dims
 from neuron_compile.lowering.library.precision import float_dtype, is_complex, widen
@@ -110,6 +111,16 @@ def vector_norm(
 def trace(self: Any) -> Any:
     """`aten.trace`: integers give int64."""
     return jnp.sum(jnp.diagonal(_summand(self, None)))
+
+
+def hash_tensor(self: Any, dim: Sequence[int] = (), *, keepdim: bool = False, mode: int = 0) -> Any:
+    """`aten.hash_tensor`: exclusive or over the bits of float64s or int64s."""
+    is_number = jnp.issubdtype(self.dtype, jnp.floating)
+    wide = self.astype(jnp.float64 if is_number else jnp.int64)
+    bits = lax.bitcast_convert_type(wide, jnp.uint64)
+    axes = canonical_dims(dim, self.ndim)
+    mixed = lax.reduce(bits, jnp.uint64(0), lax.bitwise_xor, axes)
+    return jnp.expand_dims(mixed, axes) if keepdim else mixed
 
 
 def _summand(self: Any, dtype: Any | None) -> Any:

@@ -122,6 +122,22 @@ def histogramdd_tensors(
     return _histogram([points[:, axis] for axis in range(len(bins))], bins, weight, density)
 
 
+def nonzero_static(self: Any, *, size: int, fill_value: int = -1) -> Any:
+    """`aten.nonzero_static`: the first `size` places that are not 0, padded with `fill_value`."""
+    if self.ndim == 0:
+        return jnp.zeros((size, 0), jnp.int64)
+    places = jnp.nonzero(self != 0, size=size, fill_value=fill_value)
+    return jnp.stack(places, axis=-1).astype(jnp.int64)
+
+
+def repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
+    """`aten.repeat_interleave.Tensor` of a known total: each index as often as `repeats` says."""
+    if output_size is None:
+        raise Refused("without output_size the result's size depends on data.")
+    ends = jnp.cumsum(repeats)
+    return jnp.searchsorted(ends, jnp.arange(output_size, dtype=ends.dtype), side="right")
+
+
 def _placed(edges: Any, values: Any, side: str) -> Any:
     # JAX sorts NaN to the end as well, but does not look for it there.
     found = jnp.searchsorted(edges, values, side=side)

@@ -109,6 +109,9 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.logsumexp.default": LibraryOp("reductions:logsumexp"),
     "aten.linalg_vector_norm.default": LibraryOp("reductions:vector_norm"),
     "aten.trace.default": LibraryOp("reductions:trace"),
+    "aten.hash_tensor.default": LibraryOp("reductions:hash_tensor"),
+    "aten.segment_reduce.default": LibraryOp("segments:segment_reduce"),
+    "aten._segment_reduce_backward.default": LibraryOp("segments:segment_reduce_backward"),
     # Pooling.
     "aten.max_pool2d.default": LibraryOp("pooling:max_pool2d_values"),
     "aten.max_pool2d_with_indices.default": LibraryOp("pooling:max_pool2d"),
@@ -502,6 +505,8 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.searchsorted.Scalar": LibraryOp("searching:searchsorted"),
     "aten.bucketize.Scalar": LibraryOp("searching:bucketize"),
     "aten.histc.default": LibraryOp("searching:histc"),
+    "aten.nonzero_static.default": LibraryOp("searching:nonzero_static"),
+    "aten.repeat_interleave.Tensor": LibraryOp("searching:repeat_interleave"),
     "aten.bincount.default": LibraryOp("searching:bincount"),
     "aten.histogram.bin_ct": LibraryOp("searching:histogram_count"),
     "aten.histogram.bins_tensor": LibraryOp("searching:histogram_edges"),
@@ -543,6 +548,7 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.addbmm.default": LibraryOp("products:addbmm"),
     "aten.addr.default": LibraryOp("products:addr"),
     "aten.dist.default": LibraryOp("products:dist"),
+    "aten._trilinear.default": LibraryOp("products:trilinear"),
     # Quantization.
     "aten.fake_quantize_per_tensor_affine.default": LibraryOp("quantize:fake_per_tensor"),
     "aten.fake_quantize_per_tensor_affine.tensor_qparams": LibraryOp("quantize:fake_per_tensor"),

@@ -36,3 +36,11 @@ def test_beta_of_zero_drops_nan_and_empty_products_are_zero() -> None:
 @pytest.mark.parametrize("p", [0, 1, 2, 2.5, float("inf"), float("-inf")])
 def test_distance(p: float) -> None:
     check("aten.dist.default", torch.randn(3, 1), torch.randn(4), p)
+
+
+def test_trilinear() -> None:
+    left, middle, right = torch.randn(5, 3), torch.randn(2, 3, 4), torch.randn(5, 4)
+    check("aten._trilinear.default", left, middle, right, [1, 3], [0], [1, 2], [2, 3])
+    check("aten._trilinear.default", left, middle, right, [1, 3], [0], [1, 2], [])
+    one = torch.randn(1, 3)
+    check("aten._trilinear.default", one, middle, right, [1, 3], [0], [1, 2], [0, 2])

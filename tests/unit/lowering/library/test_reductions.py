@@ -72,3 +72,11 @@ def test_vector_norm(order: float) -> None:
     check("aten.linalg_vector_norm.default", torch.tensor([[0.0, -3.0]]), order)
     check("aten.linalg_vector_norm.default", torch.tensor(-3.0), order)
     check("aten.linalg_vector_norm.default", ROWS.bfloat16(), order, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8, torch.bool])
+def test_hash(dtype: torch.dtype) -> None:
+    values = torch.tensor([[1.0, -2.0, 3.0], [0.0, -0.0, 7.0]]).to(dtype)
+    check("aten.hash_tensor.default", values)
+    check("aten.hash_tensor.default", values, [1], keepdim=True)
+    check("aten.hash_tensor.default", values, [0])

@@ -64,3 +64,21 @@ def test_bincount_depends_on_data() -> None:
     check("aten.bincount.default", torch.empty(0, dtype=torch.int64), None, 3)
     with pytest.raises(UnsupportedOpError, match="largest value"):
         run("aten.bincount.default", [torch.zeros(3, dtype=torch.int64)], T([1, 2]))
+
+
+def test_nonzero_of_a_given_number() -> None:
+    for values in (
+        torch.tensor([[1.0, 0.0], [NAN, 3.0]]),
+        torch.tensor([True, False]),
+        torch.tensor(3),
+    ):
+        for size in (0, 2, 5):
+            check("aten.nonzero_static.default", values, size=size, fill_value=-7)
+
+
+def test_repetition_of_a_known_total() -> None:
+    for dtype in (torch.int64, torch.int32):
+        repeats = torch.tensor([2, 0, 3], dtype=dtype)
+        check("aten.repeat_interleave.Tensor", repeats, output_size=5)
+    with pytest.raises(UnsupportedOpError, match="output_size"):
+        run("aten.repeat_interleave.Tensor", [torch.empty(5).long()], torch.tensor([2, 3]))
