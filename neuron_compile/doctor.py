@@ -11,7 +11,7 @@ import enum
 import os
 import platform
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -70,18 +70,17 @@ class Diagnosis:
         }
 
 
-def diagnose(environment: Mapping[str, str] | None = None) -> Diagnosis:
-    """Examine the installation, its settings (from `environment`, default: this process's), cache,
-    and tools, and compile a small matrix product."""
-    env = os.environ if environment is None else environment
+def diagnose() -> Diagnosis:
+    """Examine the installation, its settings, tools and cache, and compile a small matrix
+    product."""
     findings = [*_packages()]
     try:
-        settings = read_settings(env)
+        settings = read_settings()
     except NeuronCompileError as error:
         findings.append(Finding("settings", "environment", Verdict.ERROR, error.what, error.hint))
         return Diagnosis(tuple(findings))
-    findings += _settings(settings, env)
-    findings += _toolchain(env)
+    findings += _settings(settings)
+    findings += _toolchain()
     if mismatches():
         text = "not tried, since packages do not fit"
         return Diagnosis((*findings, Finding("check", "matrix product", Verdict.ERROR, text)))
@@ -104,10 +103,10 @@ def _packages() -> Iterator[Finding]:
             yield Finding("packages", name, Verdict.OK, f"{installed_version(name)}")
 
 
-def _settings(settings: Settings, env: Mapping[str, str]) -> Iterator[Finding]:
+def _settings(settings: Settings) -> Iterator[Finding]:
     for name in VARIABLES:
-        if env.get(name):
-            text = "set" if name.endswith("KEY_FILE") else env[name]
+        if os.environ.get(name):
+            text = "set" if name.endswith("KEY_FILE") else os.environ[name]
             yield Finding("settings", name, Verdict.OK, text)
     for name in settings.unknown:
         near = difflib.get_close_matches(name, VARIABLES, n=1)
@@ -115,9 +114,9 @@ def _settings(settings: Settings, env: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding("settings", name, Verdict.WARNING, "not a variable of this release", hint)
 
 
-def _toolchain(env: Mapping[str, str]) -> Iterator[Finding]:
+def _toolchain() -> Iterator[Finding]:
     yield _compiler()
-    folders = [*env.get("LD_LIBRARY_PATH", "").split(os.pathsep), *_LIBNRT_FOLDERS]
+    folders = [*os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep), *_LIBNRT_FOLDERS]
     found = next((Path(f, LIBNRT) for f in folders if f and Path(f, LIBNRT).exists()), None)
     if found is None:
         text = "not found: NEFFs for a device cannot run on this machine"
@@ -185,7 +184,9 @@ def _product() -> Finding:
 def _cache(settings: Settings) -> Finding:
     from neuron_compile.assembly import cache_for
 
-    stats = cache_for(settings).stats()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stats = cache_for(settings).stats()
     size = f"{stats.entries} entries, {stats.size_bytes / 1e6:.1f} MB"
     hint = "set NEURON_COMPILE_CACHE_DIR to a folder that only you can write."
     if stats.problem:
