@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from parity import train_parity
 
 from models.transformers_zoo import build
+from training_parity import train_parity
 
 # Dynamo itself reads `.grad` of a non-leaf argument where a graph breaks.
 pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")

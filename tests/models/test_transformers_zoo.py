@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from parity import train_parity
 
 from models.transformers_zoo import ZOO, build
+from training_parity import train_parity
 
 # What Dynamo says about the models' own code: a graph break's non-leaf argument, an instantiated
 # autograd function (bloom), a cached version check (mamba).

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from parity import check_parity, compiled, overlaps
 from torch import Tensor, nn
 
+from parity import check_parity, compiled, overlaps
 from semantics.case_names import source_text
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ import copy
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from parity import check_parity, compiled
 
 HALVES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=["bf16", "f16"])
 

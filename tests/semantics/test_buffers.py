@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor, nn
+
+from parity import check_parity, compiled
 
 
 class Ring(nn.Module):

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint, checkpoint_sequential
+
+from parity import check_parity, compiled
 
 # Dynamo itself reads `.grad` of a non-leaf argument.
 pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")

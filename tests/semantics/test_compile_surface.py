@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import torch
-from parity import BACKEND, check_parity, compiled, neuron_only
 from torch import Tensor, nn
 from torch._dynamo.utils import counters
+
+from parity import BACKEND, check_parity, compiled, neuron_only
 
 
 def graph_count() -> int:

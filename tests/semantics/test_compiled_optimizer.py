@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from parity import compiled
 from torch import Tensor, nn
+
+from parity import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

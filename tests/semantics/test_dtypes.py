@@ -6,8 +6,9 @@ import itertools
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor
+
+from parity import check_parity, compiled
 
 FLOATS = [torch.float32, torch.bfloat16, torch.float16]
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
@@ -127,15 +128,39 @@ def test_low_precision_sums_accumulate_in_float32() -> None:
         check_parity(lambda t: (t.sum(), t.mean(0), t.sum(1)), x, bound=1e-2)
 
 
+def special(dtype: torch.dtype) -> Tensor:
+    inf, nan = float("inf"), float("nan")
+    return torch.tensor([inf, -inf, nan, 0.0, -0.0, 1.0, torch.finfo(dtype).max]).to(dtype)
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_special_values(dtype: torch.dtype) -> None:
-    inf, nan = float("inf"), float("nan")
-    x = torch.tensor([inf, -inf, nan, 0.0, -0.0, 1.0, torch.finfo(dtype).max]).to(dtype)
+    def use(t: Tensor) -> list[Tensor]:
+        return [t + 1, t * 0, t.isnan(), t.isinf(), t.relu(), t.clamp(-1, 1), t.isfinite()]
+
+    check_parity(use, special(dtype))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_comparison_of_a_tensor_with_itself_finds_nan(dtype: torch.dtype) -> None:
+    """No simplifier may take a tensor to equal itself."""
 
     def use(t: Tensor) -> list[Tensor]:
-        return [t + 1, t * 0, t == t, t.isnan(), t.isinf(), t.relu(), t.signbit(), t.clamp(-1, 1)]
+        return [t == t, t != t, t >= t, t <= t, t < t, t > t, torch.where(t == t, t, 0.0)]
 
-    check_parity(use, x)
+    check_parity(use, special(dtype))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_arithmetic_with_itself_keeps_nan(dtype: torch.dtype) -> None:
+    def use(t: Tensor) -> list[Tensor]:
+        return [t - t, t / t, t * 0, t + 0 * t, torch.maximum(t, t), torch.minimum(t, t), t**0]
+
+    check_parity(use, special(dtype))
+
+
+def test_sign_of_negative_zero() -> None:
+    check_parity(lambda t: (t.signbit(), -t, 1 / t, t + 0.0, t.abs()), special(torch.float32))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from parity import compile_error, compiled, neuron_only
 from torch import Tensor, nn
+
+from parity import compile_error, compiled, neuron_only
 
 
 @pytest.mark.parametrize("dynamic", [False, None], ids=["static", "unset"])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from parity import compile_error, compiled, neuron_only
 from torch import Tensor, nn
+
+from parity import compile_error, compiled, neuron_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from parity import compiled
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
+
+from parity import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

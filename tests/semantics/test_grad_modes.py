@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor, nn
+
+from parity import check_parity, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import torch
-from parity import compiled
 from torch import Tensor, nn
+
+from parity import compiled
 
 
 def collect() -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from parity import check_parity, compile_error, compiled, neuron_only
 from torch import Tensor, nn
+
+from parity import check_parity, compile_error, compiled, neuron_only
 
 if TYPE_CHECKING:
     from pathlib import Path

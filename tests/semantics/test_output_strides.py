@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from parity import check_parity, compiled
 from semantics.case_names import source_text
 
 if TYPE_CHECKING:

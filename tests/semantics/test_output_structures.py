@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor, nn
 
+from parity import check_parity, compiled
 from semantics.case_names import source_text
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import torch
-from parity import compiled
 from scipy import stats
 from torch import Tensor
 from torch.nn import functional as F
+
+from parity import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

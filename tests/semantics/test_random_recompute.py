@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from parity import compiled, neuron_only
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from parity import compiled, neuron_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable

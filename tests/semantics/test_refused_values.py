@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from parity import compiled, raises_like_eager
 from torch import Tensor
 from torch.nn import functional as F
+
+from parity import compiled, raises_like_eager
 
 if TYPE_CHECKING:
     from collections.abc import Callable

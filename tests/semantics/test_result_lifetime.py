@@ -6,8 +6,9 @@ import gc
 
 import pytest
 import torch
-from parity import compiled
 from torch import Tensor, nn
+
+from parity import compiled
 
 # Small results may live in one buffer, large ones elsewhere; both must be the user's own.
 SIZES = pytest.mark.parametrize("size", [3, 1 << 16])

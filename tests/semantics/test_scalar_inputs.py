@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-from parity import check_parity, compiled
 from torch import Tensor, nn
 from torch._dynamo.utils import counters
+
+from parity import check_parity, compiled
 
 DYNAMIC = pytest.mark.parametrize("dynamic", [False, None], ids=["static", "unset"])
 

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
-from parity import compiled
 from torch import Tensor, nn
+
+from parity import compiled
 
 # Dynamo itself reads `.grad` of a non-leaf argument.
 pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from parity import compiled
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
+
+from parity import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
