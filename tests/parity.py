@@ -1,8 +1,8 @@
 """Eager against compiled: the one comparison that every end-to-end test shares.
 
 `check_parity` runs a function or module on copies of the same arguments, eagerly and through
-`torch.compile`, and compares all that a caller can observe. The backend under test is named by `NEURON_TEST_BACKEND`; with `aot_eager` the tests
-check themselves, since nothing is lowered there.
+`torch.compile`, and compares all that a caller can observe. The backend under test is named by
+`NEURON_TEST_BACKEND`; with `aot_eager` the tests check themselves, since nothing is lowered there.
 """
 
 from __future__ import annotations
