@@ -25,9 +25,10 @@ from neuron_compile.codegen.legality.device import device_of
 from neuron_compile.codegen.legality.legalize import Legalized, legalize
 from neuron_compile.codegen.neuronx_cc.hlo_program import to_hlo
 from neuron_compile.lowering import LoweredProgram
-from parity import check_parity, compiled, train_parity
+from parity import check_parity, compiled
 from stand_ins.hlo_proto import read_module
 from stand_ins.refusals import refuse
+from training_parity import train_parity
 
 pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
 
