@@ -549,6 +549,11 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.addr.default": LibraryOp("products:addr"),
     "aten.dist.default": LibraryOp("products:dist"),
     "aten._trilinear.default": LibraryOp("products:trilinear"),
+    # Losses.
+    "aten._ctc_loss.default": LibraryOp("ctc:loss", needs_results=True),
+    "aten._ctc_loss.Tensor": LibraryOp("ctc:loss", needs_results=True),
+    "aten._ctc_loss_backward.default": LibraryOp("ctc:loss_backward"),
+    "aten._ctc_loss_backward.Tensor": LibraryOp("ctc:loss_backward"),
     # Quantization.
     "aten.fake_quantize_per_tensor_affine.default": LibraryOp("quantize:fake_per_tensor"),
     "aten.fake_quantize_per_tensor_affine.tensor_qparams": LibraryOp("quantize:fake_per_tensor"),
