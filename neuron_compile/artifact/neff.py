@@ -122,22 +122,39 @@ def unpack_neff(data: bytes) -> Neff:
     Raises `ArtifactError` on every damage: a size or digest that does not match, an archive that
     cannot be read or is unsafe, and, for what `pack_neff` wrote, any changed byte of the header.
     """
+    header = verify_neff(data)
+    limit = min(_MAX_LIMIT_BYTES, _MIN_LIMIT_BYTES + _MAX_INFLATION * len(data))
+    members = unpack_archive(memoryview(data)[HEADER_SIZE:], limit_bytes=limit)
+    neff = Neff(header, MappingProxyType(members))
+    _require_marks_agree(neff)
+    return neff
+
+
+def verify_neff(data: bytes) -> NeffHeader:
+    """The header of a NEFF whose size, digest and seal are right; the archive is not unpacked.
+
+    Enough before a NEFF of gigabytes goes to a runtime, which unpacks it itself. Raises
+    `ArtifactError`.
+    """
     header = NeffHeader.from_bytes(data)
     if len(data) != HEADER_SIZE + header.data_size:
         raise ArtifactError(
             f"the NEFF has {len(data)} bytes and its header says {HEADER_SIZE + header.data_size}",
             why="it was cut off while it was written or copied, or something was appended",
         )
-    payload = memoryview(data)[HEADER_SIZE:]
-    if data_digest(header.pkg_version, payload) != header.hash:
+    if data_digest(header.pkg_version, memoryview(data)[HEADER_SIZE:]) != header.hash:
         raise ArtifactError("the NEFF's data does not have the digest that its header says")
     is_ours = claims_seal(header) or header.neff_build_version.startswith(_BUILD_PREFIX)
     if is_ours and not seal_holds(data):
         raise ArtifactError("the NEFF's header was changed after it was written")
-    limit = min(_MAX_LIMIT_BYTES, _MIN_LIMIT_BYTES + _MAX_INFLATION * len(data))
-    neff = Neff(header, MappingProxyType(unpack_archive(payload, limit_bytes=limit)))
-    _require_marks_agree(neff)
-    return neff
+    return header
+
+
+def is_for_host(header: NeffHeader) -> bool:
+    """Whether any mark of the header says that the NEFF is for the host."""
+    return header.neff_version_major == HOST_MAJOR or header.neff_build_version.startswith(
+        HOST_FORMAT
+    )
 
 
 def _require_marks_agree(neff: Neff) -> None:

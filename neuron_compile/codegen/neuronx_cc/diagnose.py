@@ -55,8 +55,8 @@ class CompilerError(LocatedCodegenError):
         self.output = output
 
 
-def explain_exit(outcome: Outcome, target: str) -> CompilerError:
-    """The error for a run that ended with another exit code than 0."""
+def explain_exit(outcome: Outcome, target: str, hlo: bytes) -> CompilerError:
+    """The error for a run that ended with another exit code than 0; `hlo` is what it was given."""
     codes = tuple(dict.fromkeys(_CODE.findall(outcome.output)))
     why, hint = _cause(outcome, codes)
     return CompilerError(
@@ -65,7 +65,7 @@ def explain_exit(outcome: Outcome, target: str) -> CompilerError:
         why=why,
         hint=hint,
         codes=codes,
-        nodes=_nodes(outcome.output),
+        nodes=_nodes(outcome.output, hlo),
         output=outcome.output,
     )
 
@@ -129,6 +129,9 @@ def _relevant_lines(output: str) -> list[str]:
     return list(dict.fromkeys(coded))[:_QUOTED_LINES] or lines[-3:]
 
 
-def _nodes(output: str) -> tuple[int, ...]:
+def _nodes(output: str, hlo: bytes) -> tuple[int, ...]:
+    """The nodes that instructions in the output are named after, if the program has such nodes."""
+    known = {int(number) for number in re.findall(rb"n(\d+)", hlo)}
     names = _INSTRUCTION.findall(output)
-    return tuple(dict.fromkeys(int(n) for name in names for n in re.findall(r"n(\d+)", name)))
+    named = dict.fromkeys(int(n) for name in names for n in re.findall(r"n(\d+)", name))
+    return tuple(node for node in named if node in known)

@@ -157,15 +157,15 @@ class NeuronxCodeGenerator:
                 progress=self._progress,
             )
             self._keep(command, hlo, outcome)
-            return self._checked(outcome, output)
+            return self._checked(outcome, output, hlo)
 
-    def _checked(self, outcome: Outcome, output: Path) -> bytes:
+    def _checked(self, outcome: Outcome, output: Path, hlo: bytes) -> bytes:
         """The NEFF that the run left, if it can be one. Exit code 0 alone proves nothing."""
         target = self.target.name
         if outcome.is_timed_out:
             raise explain_time_limit(outcome, target)
         if outcome.exit_code != 0:
-            raise explain_exit(outcome, target)
+            raise explain_exit(outcome, target, hlo)
         try:
             neff = output.read_bytes()
         except FileNotFoundError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neuron_compile.artifact.neff import unpack_neff
+from neuron_compile.artifact.neff import is_for_host, verify_neff
 from neuron_compile.errors import ArtifactError
 from neuron_compile.runtime.nrt.executable import NrtExecutable
 from neuron_compile.runtime.nrt.runtime import runtime
@@ -23,6 +23,6 @@ def load_device_neff(
     Raises `ArtifactError` for damaged bytes or a NEFF for the host, `ExecutionError` where libnrt
     is missing or refuses it.
     """
-    if unpack_neff(neff).is_host:
+    if is_for_host(verify_neff(neff)):
         raise ArtifactError("a NEFF for the host cannot be loaded onto a Neuron device")
     return NrtExecutable(neff, manifest, runtime(library), core=core)

@@ -15,7 +15,7 @@ from neuron_compile.codegen.neuronx_cc.run_compiler import Outcome
 
 @pytest.mark.parametrize("code", sorted(DOCUMENTED))
 def test_every_documented_code_is_explained(code: str) -> None:
-    error = explain_exit(Outcome(70, 1.0, f"noise\n[ERROR] [NCC_{code}] something\n"), "trn2")
+    error = explain_exit(Outcome(70, 1.0, f"noise\n[ERROR] [NCC_{code}] something\n"), "trn2", b"")
     meaning, advice = DOCUMENTED[code]
     assert error.codes == (code,)
     assert f"NCC_{code}: {meaning}" in error.why
@@ -36,7 +36,7 @@ def test_every_documented_code_is_explained(code: str) -> None:
     ],
 )
 def test_ends_without_a_code(outcome: Outcome, said: str) -> None:
-    error = explain_exit(outcome, "trn2")
+    error = explain_exit(outcome, "trn2", b"")
     assert said in error.why
     assert error.hint
 
@@ -52,7 +52,9 @@ def test_ends_without_a_code(outcome: Outcome, said: str) -> None:
     ],
 )
 def test_nodes_of_named_instructions(output: str, nodes: tuple[int, ...]) -> None:
-    assert explain_exit(Outcome(1, 1.0, output), "trn2").nodes == nodes
+    hlo = b"n3.1 n7.2 n8.1 n12.1 n12_n13.4 n5 n123 n9"
+    assert explain_exit(Outcome(1, 1.0, output), "trn2", hlo).nodes == nodes
+    assert explain_exit(Outcome(1, 1.0, output), "trn2", b"main").nodes == ()
 
 
 def test_time_limit_and_missing_output_say_what_to_do() -> None:
@@ -69,6 +71,6 @@ def test_time_limit_and_missing_output_say_what_to_do() -> None:
 
 def test_long_output_is_quoted_in_part_and_kept_whole() -> None:
     output = "\n".join(f"[ERROR] [NCC_EVRF001] operator {i}" for i in range(100))
-    error = explain_exit(Outcome(70, 1.0, output), "trn2")
+    error = explain_exit(Outcome(70, 1.0, output), "trn2", b"")
     assert len(error.where) == 8
     assert error.output == output
