@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neuron_compile.cache.complaints import Complaints
 from neuron_compile.cache.counters import Counters, Event
 from neuron_compile.cache.digests import digest_of
-from neuron_compile.cache.entry import ActionEntry, OutputBlob, is_blob_name
+from neuron_compile.cache.entry import ActionEntry, OutputBlob, checked_blobs
 from neuron_compile.cache.errors import CacheError, CacheMissError
 from neuron_compile.cache.explain import MissExplanation, explain
 from neuron_compile.cache.history import History, Miss
@@ -18,7 +18,7 @@ from neuron_compile.cache.location import locks_directory_for
 from neuron_compile.cache.locks import Reentry
 from neuron_compile.cache.policy import CachePolicy, Limits
 from neuron_compile.cache.result import ActionResult, Outcome
-from neuron_compile.cache.signing import Signer
+from neuron_compile.cache.signing import signer_from
 from neuron_compile.cache.turns import Turns, Waiting
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from neuron_compile.cache.key import ActionKey
     from neuron_compile.cache.remote_tier import RemoteTier
     from neuron_compile.cache.report import CacheStats
+    from neuron_compile.cache.signing import Signer
 
 Produce = Callable[[], Mapping[str, bytes]]
 _NEWEST_COMPARED = 2000
@@ -66,7 +67,7 @@ class ActionCache:
         self.counters = Counters()
         self.complaints = Complaints(str(self.directory))
         self._reentry = Reentry()
-        signer, flaw = _signer(self.policy)
+        signer, flaw = signer_from(self.policy.key_file)
         locks_directory = self.policy.locks_directory or locks_directory_for(self.directory)
         self._local = LocalTier(
             self.directory, self.policy, signer, locks_directory, self.complaints, clock
@@ -250,7 +251,7 @@ class ActionCache:
 
     def _produce(self, key: ActionKey, produce: Produce, what: str, start: float) -> ActionResult:
         before = time.perf_counter()
-        blobs = _checked_blobs(produce(), what)
+        blobs = checked_blobs(produce(), what)
         seconds = time.perf_counter() - before
         self.counters.add("produced")
         outputs = tuple(
@@ -279,21 +280,3 @@ class ActionCache:
 
         remote = Remote(self.policy.remote, self.complaints)
         return RemoteTier(remote, signer, self._local.blob, self.complaints)
-
-
-def _signer(policy: CachePolicy) -> tuple[Signer | None, str]:
-    if policy.key_file is None:
-        return None, ""
-    try:
-        return Signer.from_file(policy.key_file), ""
-    except CacheError as error:
-        return None, f"not used: {error}"
-
-
-def _checked_blobs(blobs: Any, what: str) -> dict[str, bytes]:
-    if not isinstance(blobs, Mapping) or not blobs:
-        raise TypeError(f"producing {what} gave no mapping of blobs but {type(blobs).__name__}")
-    for name, data in blobs.items():
-        if not is_blob_name(name) or not isinstance(data, bytes):
-            raise TypeError(f"producing {what} gave {name!r} of type {type(data).__name__}")
-    return {name: blobs[name] for name in sorted(blobs)}

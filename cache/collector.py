@@ -16,7 +16,7 @@ from neuron_compile.cache.locks import try_lock
 from neuron_compile.cache.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from neuron_compile.cache.holds import Holds
@@ -29,20 +29,31 @@ _IDLE_LOCK_SECONDS: Final = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What a collection did: actions and bytes removed, actions and bytes left."""
+    """What a collection did: actions and bytes removed, actions and bytes left.
+
+    `is_finished` is false if its time ran out before the limits were met.
+    """
 
     removed_entries: int
     removed_bytes: int
     entries: int
     size_bytes: int
+    is_finished: bool = True
 
 
 def collect(
-    layout: Layout, holds: Holds, limits: Limits, now: float, spare_seconds: float = 0.0
+    layout: Layout,
+    holds: Holds,
+    limits: Limits,
+    now: float,
+    *,
+    spare_seconds: float = 0.0,
+    is_late: Callable[[], bool] = lambda: False,
 ) -> Collection:
     """Bring the store within `limits`, sparing what running processes hold.
 
-    The caller holds the collection lock. Files that vanish meanwhile are somebody else's work.
+    It ends early, between two batches of removals, when `is_late`. The caller holds the collection
+    lock. Files that vanish meanwhile are somebody else's work.
     """
     sweep_temporary(layout.temporary)
     for path in _listed(layout.evicted):  # of a collection that was killed
@@ -52,12 +63,18 @@ def collect(
     files = [*layout.files("action"), *layout.files("blob")]
     held = _with_blobs(layout, holds.everybody())
     victims = choose_victims(files, limits, now, held, spare_seconds)
-    removed = list(_remove(layout, holds, victims))
+    removed: list[StoredFile] = []
+    tried = 0
+    for batch in _remove(layout, holds, victims):
+        removed += batch
+        tried += _BATCH
+        if is_late():
+            break
     removed_bytes = sum(file.size for file in removed)
     removed_entries = sum(file.kind == "action" for file in removed)
     entries = sum(file.kind == "action" for file in files) - removed_entries
     size = sum(file.size for file in files) - removed_bytes
-    return Collection(removed_entries, removed_bytes, entries, size)
+    return Collection(removed_entries, removed_bytes, entries, size, tried >= len(victims))
 
 
 def clear(layout: Layout) -> Collection:
@@ -104,8 +121,11 @@ def sweep_locks(directory: Path, now: float) -> None:
                 lock.release(remove=True)
 
 
-def _remove(layout: Layout, holds: Holds, victims: Sequence[StoredFile]) -> Iterator[StoredFile]:
-    """Remove the victims, except those that were taken hold of since they were chosen.
+def _remove(
+    layout: Layout, holds: Holds, victims: Sequence[StoredFile]
+) -> Iterator[list[StoredFile]]:
+    """Remove the victims, batch by batch, except those that were taken hold of since they were
+    chosen.
 
     Who reads records its hold first and reads then; here files are first moved out of sight, and
     then the holds are read again. So either the reader finds nothing, or its hold is found and the
@@ -130,13 +150,15 @@ def _remove(layout: Layout, holds: Holds, victims: Sequence[StoredFile]) -> Iter
             for file, path in moved.values():
                 _put_back(layout, file, path)
             raise
+        removed = []
         for file, path in moved.values():
             # Used again since it was chosen, by an action that was published meanwhile.
             if (file.kind, file.digest) in spared or path.stat().st_mtime != file.used:
                 _put_back(layout, file, path)
                 continue
             path.unlink()
-            yield file
+            removed.append(file)
+        yield removed
 
 
 def _moved(layout: Layout, file: StoredFile) -> Path:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -68,6 +69,16 @@ class ActionEntry:
 def is_blob_name(name: object) -> bool:
     """Whether `name` may name a result: a plain file name, never a path."""
     return isinstance(name, str) and _BLOB_NAME.fullmatch(name) is not None
+
+
+def checked_blobs(blobs: Any, what: str) -> dict[str, bytes]:
+    """`blobs` in the order of their names. `TypeError` unless it maps plain names to bytes."""
+    if not isinstance(blobs, Mapping) or not blobs:
+        raise TypeError(f"producing {what} gave no mapping of blobs but {type(blobs).__name__}")
+    for name, data in blobs.items():
+        if not is_blob_name(name) or not isinstance(data, bytes):
+            raise TypeError(f"producing {what} gave {name!r} of type {type(data).__name__}")
+    return {name: blobs[name] for name in sorted(blobs)}
 
 
 def encode(entry: ActionEntry, signer: Signer | None) -> bytes:

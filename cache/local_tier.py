@@ -4,6 +4,7 @@ exceptions.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Final
 
 from neuron_compile.cache.errors import CacheError, CorruptEntryError
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _MEASURE_EVERY: Final = 24 * 3600.0
 _SLACK: Final = 0.05
+_PUBLISHER_SECONDS: Final = 2.0
+"""The most that evicting may delay one who has just produced something; the next one goes on."""
 _SPARE_SECONDS: Final = 2 * 3600.0
 """Where other hosts' holds cannot be seen: more than the hour within which a use leaves its mark.
 """
@@ -107,8 +110,10 @@ class LocalTier:
         except (OSError, CorruptEntryError):
             return None
 
-    def collect(self, limits: Limits) -> Collection | None:
-        """Evict down to `limits`; `None` if another process is at it. Raises `OSError`."""
+    def collect(self, limits: Limits, seconds: float = float("inf")) -> Collection | None:
+        """Evict down to `limits`, or for about so many `seconds`; `None` if another process is at
+        it. Raises `OSError`.
+        """
         from neuron_compile.cache import collector
 
         lock = try_lock(self.lock_directories[-1] / "collection")
@@ -118,8 +123,16 @@ class LocalTier:
             now = self.clock()
             for directory in self.lock_directories:
                 collector.sweep_locks(directory, now)
-            done = collector.collect(self.layout, self.holds, limits, now, self._spare_seconds)
-            self.usage.reset(Usage(done.size_bytes, done.entries, now))
+            end = time.monotonic() + seconds
+            done = collector.collect(
+                self.layout,
+                self.holds,
+                limits,
+                now,
+                spare_seconds=self._spare_seconds,
+                is_late=lambda: time.monotonic() > end,
+            )
+            self.usage.reset(Usage(done.size_bytes, done.entries, now, done.is_finished))
             return done
         finally:
             lock.release()
@@ -161,7 +174,7 @@ class LocalTier:
         estimate = self.usage.estimate()
         measured = self.usage.measured()
         if estimate is None or measured is None or is_due(estimate, measured, limits, now):
-            self.collect(limits)
+            self.collect(limits, _PUBLISHER_SECONDS)
 
     def _is_too_large(self, entry: ActionEntry) -> bool:
         largest = self.policy.limits.max_bytes
@@ -193,12 +206,12 @@ class LocalTier:
 
 
 def is_due(estimate: Usage, measured: Usage, limits: Limits, now: float) -> bool:
-    """Whether it is time to collect: over a limit, or a day since the last time.
+    """Whether it is time to collect: over a limit, a day since the last time, or work left over.
 
     If the last collection could not get below the limit (all was held), a twentieth of it must have
     been written since: else every publication would look at the whole store.
     """
-    if abs(now - measured.measured_at) > _MEASURE_EVERY:
+    if abs(now - measured.measured_at) > _MEASURE_EVERY or not measured.is_finished:
         return True
     pairs = (
         (estimate.size_bytes, measured.size_bytes, limits.max_bytes),

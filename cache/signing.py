@@ -50,3 +50,13 @@ class Signer:
     def accepts(self, body: bytes, signature: str) -> bool:
         """Whether `signature` is this key's over `body`; takes the same time either way."""
         return hmac.compare_digest(self.sign(body), signature)
+
+
+def signer_from(key_file: Path | None) -> tuple[Signer | None, str]:
+    """The signer of `key_file`, if one is given; and why it cannot be had, if so."""
+    if key_file is None:
+        return None, ""
+    try:
+        return Signer.from_file(key_file), ""
+    except CacheError as error:
+        return None, f"not used: {error}"

@@ -26,12 +26,13 @@ _LARGEST_SNAPSHOT: Final = 4096
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Bytes on disk and action entries in a store, and when that was measured (seconds since the
-    epoch).
+    epoch); whether the collection that measured it got all its work done.
     """
 
     size_bytes: int
     entries: int
     measured_at: float
+    is_finished: bool = True
 
 
 class UsageLog:
@@ -59,7 +60,8 @@ class UsageLog:
             return None
         blocks = self._length(f"blocks-{generation}")
         entries = self._length(f"entries-{generation}")
-        return Usage(base.size_bytes + blocks * _BLOCK, base.entries + entries, base.measured_at)
+        size = base.size_bytes + blocks * _BLOCK
+        return Usage(size, base.entries + entries, base.measured_at, base.is_finished)
 
     def reset(self, measured: Usage) -> None:
         """Take over the result of a collection. Raises `OSError`."""
@@ -68,6 +70,7 @@ class UsageLog:
             "bytes": measured.size_bytes,
             "entries": measured.entries,
             "at": measured.measured_at,
+            "finished": measured.is_finished,
             "generation": old + 1,
         }
         disk.write_whole(self._temporary, self._path, json.dumps(snapshot).encode())
@@ -82,7 +85,12 @@ class UsageLog:
     def _read(self) -> tuple[Usage | None, int]:
         try:
             snapshot = json.loads(disk.read_whole(self._path, _LARGEST_SNAPSHOT).data)
-            usage = Usage(int(snapshot["bytes"]), int(snapshot["entries"]), float(snapshot["at"]))
+            usage = Usage(
+                int(snapshot["bytes"]),
+                int(snapshot["entries"]),
+                float(snapshot["at"]),
+                bool(snapshot["finished"]),
+            )
             return usage, int(snapshot["generation"])
         except FileNotFoundError:
             return None, 0

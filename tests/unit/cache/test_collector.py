@@ -127,3 +127,24 @@ def test_lock_files_idle_for_a_day_go_unless_held(tmp_path: Path) -> None:
     sweep_locks(tmp_path, written + 90_000)
     assert [path.name for path in tmp_path.iterdir()] == ["held"]
     held.release()
+
+
+def test_a_collection_that_is_late_stops_and_the_next_one_goes_on(
+    make: MakeCache, key: MakeKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neuron_compile.cache.collector._BATCH", 2)
+    cache = make()
+    for number in range(6):
+        cache.get_or_produce(key(number), giving(a=b"%d" % number))
+    tier = cache._local
+    first = tier.collect(Limits(max_bytes=0), seconds=0.0)
+    assert first is not None
+    assert (first.is_finished, first.removed_entries + first.entries) == (False, 6)
+    measured = tier.usage.measured()
+    assert measured is not None
+    assert not measured.is_finished
+    cache.get_or_produce(key(9), giving(a=b"9"))  # finds work left over, and nothing over a limit
+    measured = tier.usage.measured()
+    assert measured is not None
+    assert measured.is_finished
+    assert cache.check().is_clean

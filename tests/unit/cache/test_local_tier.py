@@ -18,6 +18,7 @@ from neuron_compile.cache.usage import Usage
         # All was held the last time, so it is still too full: not again until it grows by 5 %.
         (Usage(2040, 1, 0.0), Usage(2000, 1, 0.0), False),
         (Usage(2050, 1, 0.0), Usage(2000, 1, 0.0), True),
+        (Usage(10, 1, 0.0, False), Usage(10, 1, 0.0, False), True),
         (Usage(10, 1, -90_000.0), Usage(10, 1, -90_000.0), True),
         (Usage(10, 1, 90_000.0), Usage(10, 1, 90_000.0), True),
     ],
