@@ -125,4 +125,4 @@ def _bytes(value: Any) -> int:
     tensor = ir.RankedTensorType(value.type)
     if not tensor.has_static_shape:
         return 0
-    return math.prod(tensor.shape) * element_bytes(tensor.element_type)
+    return int(math.prod(tensor.shape)) * element_bytes(tensor.element_type)

@@ -106,6 +106,7 @@ def test_reduce_window(program: Any, run: Any, seed: int) -> None:
 def test_integer_scatter(program: Any, run: Any, seed: int) -> None:
     """Rows and single elements, one or two indices, any integer type."""
     rng = np.random.default_rng(seed)
+    kind: Any
     element, kind = [("i8", np.int8), ("i32", np.int32), ("i64", np.int64), ("ui16", np.uint16)][
         seed % 4
     ]
