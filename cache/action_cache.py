@@ -123,6 +123,15 @@ class ActionCache:
             return None
         return self._hit(Outcome.REMOTE_HIT, found, start).blobs
 
+    def discard(self, key: ActionKey, reason: str) -> None:
+        """Set the entry of `key` aside: its bytes are sound and still no use, for `reason`.
+
+        So that who cannot load an artifact gets another one, and does not try this one for ever.
+        """
+        if self._local.is_writable:
+            self._local.store.set_aside("action", key.digest, inode=0)
+        self.complaints.about("damage", f"action {key.digest[:12]}: {reason}; set aside")
+
     def present(self, keys: Iterable[ActionKey]) -> set[str]:
         """The digests of those `keys` that have an entry, here or at the remote; blobs are not
         looked at.

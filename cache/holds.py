@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_compile.cache.digests import is_digest
 from neuron_compile.cache.disk import make_directory
+from neuron_compile.cache.forks import Guard
 from neuron_compile.cache.locks import try_lock
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Holds:
         self._numbers = count(1)
         self._current: dict[int, str] = {}
         self._let_go: deque[int] = deque()
+        self._guard = Guard()
         self._lease: tuple[int, int, Path] | None = None  # process, descriptor, path
 
     def take(self, key: str) -> int:
@@ -82,11 +84,11 @@ class Holds:
         return number
 
     def let_go(self, number: int) -> None:
-        """Give a hold up. Called by the garbage collector too: takes no lock, never fails."""
+        """Give a hold up. Called in garbage collections too: takes no lock, never fails."""
         self._let_go.append(number)
         # A forked child must not let go what its parent holds, nor begin a lease just to say so.
         if self._lease is not None and self._lease[0] == os.getpid():
-            self._write("")
+            self._write("", may_renew=False)
 
     def blobs(self, blobs: Mapping[str, bytes], number: int) -> HeldBlobs:
         """`blobs`, holding number `number` for as long as the mapping lives."""
@@ -105,7 +107,7 @@ class Holds:
                 held |= _held_by(path)
         return held
 
-    def _write(self, line: str) -> None:
+    def _write(self, line: str, *, may_renew: bool = True) -> None:
         gone = [self._let_go.popleft() for _ in range(len(self._let_go))]
         for number in gone:
             self._current.pop(number, None)
@@ -113,15 +115,19 @@ class Holds:
         if not self._is_recording or not text:
             return
         with contextlib.suppress(OSError):
-            lease = self._lease
-            if (
-                lease is None
-                or lease[0] != os.getpid()
-                or os.fstat(lease[1]).st_size > _LARGEST_LEASE
-            ):
-                self._renew()
-                return
-            os.write(lease[1], text.encode())
+            if may_renew and self._needs_lease():
+                with self._guard:
+                    if self._needs_lease():
+                        self._renew()
+                        return
+            if self._lease is not None:
+                os.write(self._lease[1], text.encode())
+
+    def _needs_lease(self) -> bool:
+        lease = self._lease
+        if lease is None or lease[0] != os.getpid():
+            return True
+        return os.fstat(lease[1]).st_size > _LARGEST_LEASE
 
     def _renew(self) -> None:
         """Begin a lease with the present holds.
@@ -131,9 +137,14 @@ class Holds:
         old = self._lease
         make_directory(self.directory)
         path, descriptor = self._locked_file()
-        text = "".join(f"+{number} {key}\n" for number, key in list(self._current.items()))
-        os.write(descriptor, text.encode())
+        written = dict(self._current)
+        os.write(descriptor, _lines(written).encode())
         self._lease = (os.getpid(), descriptor, path)
+        # What other threads took and let go in between went to the old lease.
+        now = dict(self._current)
+        missed = _lines({number: key for number, key in now.items() if number not in written})
+        missed += "".join(f"-{number}\n" for number in written if number not in now)
+        os.write(descriptor, missed.encode())
         if old is not None and old[0] == os.getpid():
             with contextlib.suppress(OSError):
                 old[2].unlink()
@@ -156,6 +167,10 @@ class Holds:
                     return path, descriptor
             os.close(descriptor)
         raise OSError(errno.ESTALE, "lease file keeps vanishing", str(self.directory))
+
+
+def _lines(holds: Mapping[int, str]) -> str:
+    return "".join(f"+{number} {key}\n" for number, key in holds.items())
 
 
 def _held_by(path: Path) -> set[str]:

@@ -274,6 +274,16 @@ def test_an_action_whose_blob_is_gone_is_a_quiet_miss_and_is_mended(
     assert cache.check().is_clean
 
 
+def test_an_entry_that_is_of_no_use_can_be_discarded(make: MakeCache, key: MakeKey) -> None:
+    cache = make()
+    cache.get_or_produce(key(), lambda: {"a": b"for another processor"})
+    with pytest.warns(CacheWarning, match="the loader refuses it; set aside"):
+        cache.discard(key(), "the loader refuses it")
+    result = cache.get_or_produce(key(), lambda: {"a": b"for this one"})
+    assert result.outcome is Outcome.PRODUCED
+    assert dict(make().get(key()) or {}) == {"a": b"for this one"}
+
+
 def test_a_file_that_another_process_mended_meanwhile_is_not_set_aside(
     make: MakeCache, key: MakeKey, store: Path
 ) -> None:

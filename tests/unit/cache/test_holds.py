@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
+import pytest
+
+from cache_actors import Child, Say
 from neuron_compile.cache.holds import Holds
 
 if TYPE_CHECKING:
@@ -71,3 +75,50 @@ def test_held_blobs_are_an_ordinary_mapping(tmp_path: Path) -> None:
     assert list(blobs) == ["a", "b"]
     assert len(blobs) == 2
     assert repr(blobs) == "HeldBlobs(a: 1 bytes, b: 2 bytes)"
+
+
+def test_threads_that_take_and_drop_while_leases_change_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neuron_compile.cache.holds._LARGEST_LEASE", 500)
+    mine, other = Holds(tmp_path, is_recording=True), Holds(tmp_path, is_recording=True)
+    kept: list[object] = []
+
+    def run(letter: str) -> None:
+        for number in range(150):
+            blobs = mine.blobs({}, mine.take(letter * 64))
+            if number == 70:
+                kept.append(blobs)
+        kept.append(mine.blobs({}, mine.take(letter * 63 + "0")))
+
+    threads = [threading.Thread(target=run, args=(letter,)) for letter in "abcdef"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    everything = {letter * 64 for letter in "abcdef"} | {letter * 63 + "0" for letter in "abcdef"}
+    assert other.everybody() == everything
+    kept.clear()
+    assert other.everybody() == set()
+
+
+def test_a_forked_child_holds_for_itself_and_lets_nothing_of_its_parent_go(tmp_path: Path) -> None:
+    mine, other = Holds(tmp_path, is_recording=True), Holds(tmp_path, is_recording=True)
+    blobs = mine.blobs({}, mine.take(_A))
+
+    def run(say: Say) -> None:
+        nonlocal blobs
+        del blobs
+        held = mine.blobs({}, mine.take(_B))
+        say("holding")
+        threading.Event().wait()
+        assert held is None
+
+    child = Child(run)
+    child.wait_for("holding")
+    assert other.everybody() == {_A, _B}
+    child.kill()
+    child.join()
+    assert other.everybody() == {_A}
+    del blobs
+    assert other.everybody() == set()
