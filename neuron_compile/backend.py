@@ -10,8 +10,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from neuron_compile.lowering.decompose.known_sizes import register_known_sizes
+
 if TYPE_CHECKING:
     import torch.fx
+
+# Dynamo asks before it has a graph to hand over.
+register_known_sizes()
 
 
 def neuron(
