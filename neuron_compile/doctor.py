@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 from typing import Any, Final
 
 from neuron_compile import __version__
@@ -23,9 +22,6 @@ from neuron_compile.errors import NeuronCompileError
 from neuron_compile.settings import VARIABLES, Settings, read_settings
 
 NEURONX_CC: Final = "neuronx-cc"
-# Where AWS's packages install the runtime (AWS Neuron documentation, "Neuron Runtime").
-LIBNRT: Final = "libnrt.so.1"
-_LIBNRT_FOLDERS: Final = ("/opt/aws/neuron/lib",)
 _PRODUCT_SIZE: Final = 64
 _TOLERANCE: Final = 1e-4
 
@@ -115,9 +111,10 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 
 
 def _toolchain() -> Iterator[Finding]:
+    from neuron_compile.runtime.nrt.library import find_library
+
     yield _compiler()
-    folders = [*os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep), *_LIBNRT_FOLDERS]
-    found = next((Path(f, LIBNRT) for f in folders if f and Path(f, LIBNRT).exists()), None)
+    found = find_library()
     if found is None:
         text = "not found: NEFFs for a device cannot run on this machine"
         hint = "install aws-neuronx-runtime-lib on an instance with Neuron devices."

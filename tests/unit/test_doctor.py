@@ -14,6 +14,7 @@ import torch
 
 from neuron_compile import doctor, environment
 from neuron_compile.doctor import Diagnosis, Finding, Verdict, diagnose
+from neuron_compile.runtime.nrt import library as nrt
 
 
 def finding(diagnosis: Diagnosis, subject: str) -> Finding:
@@ -33,8 +34,7 @@ def setenv(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: str) -> Set:
     """A machine with a cache folder and nothing of AWS's, on which a test sets more."""
     monkeypatch.setenv("NEURON_COMPILE_CACHE_DIR", cache)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
-    monkeypatch.setattr(doctor, "_LIBNRT_FOLDERS", (str(tmp_path / "aws"),))
+    monkeypatch.setattr(nrt, "DEFAULT_LIBRARIES", (tmp_path / "libnrt.so.1",))
     return monkeypatch.setenv
 
 
@@ -52,15 +52,13 @@ def test_good_machine_is_healthy_and_knows_what_it_cannot_do(cache: str) -> None
     assert (found.subject, found.text[:10]) == (cache, "2 entries,")
 
 
-def test_tools_that_are_there_are_named(setenv: Set, tmp_path: Path) -> None:
+def test_tools_that_are_there_are_named(tmp_path: Path) -> None:
     compiler = tmp_path / "bin" / "neuronx-cc"
     compiler.parent.mkdir()
     compiler.write_text("#!/bin/sh\necho NeuronX Compiler version 2.27.5334.0+abc\n")
     compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
-    library = tmp_path / "lib" / "libnrt.so.1"
-    library.parent.mkdir()
+    library = tmp_path / "libnrt.so.1"
     library.write_bytes(b"")
-    setenv("LD_LIBRARY_PATH", f":{library.parent}")
     diagnosis = diagnose()
     assert finding(diagnosis, "neuronx-cc").text == (
         f"2.27.5334.0+abc at {compiler}: programs for a device can be compiled"

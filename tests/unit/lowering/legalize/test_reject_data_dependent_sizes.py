@@ -29,4 +29,6 @@ def test_only_the_operations_that_create_a_size_are_listed() -> None:
 def test_known_sizes_pass_symbolic_or_not() -> None:
     for symbolic in (False, True):
         module = capture(lambda x: x.sum(0) * x.shape[0], torch.ones(3, 2), symbolic=symbolic)
+        before = module.print_readable(print_output=False)
         reject_data_dependent_sizes(module)
+        assert module.print_readable(print_output=False) == before

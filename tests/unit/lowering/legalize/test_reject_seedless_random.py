@@ -24,4 +24,6 @@ def test_what_was_not_replaced_is_listed() -> None:
 def test_replaced_operators_pass() -> None:
     module = capture(lambda x: torch.rand_like(x) + x.sin(), torch.ones(2))
     replace_random_ops(module)
+    before = module.print_readable(print_output=False)
     reject_seedless_random(module)
+    assert module.print_readable(print_output=False) == before

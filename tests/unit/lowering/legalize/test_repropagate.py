@@ -12,7 +12,7 @@ from neuron_compile.lowering.legalize.repropagate import repropagate
 def test_every_value_follows_the_inputs_in_one_fresh_mode() -> None:
     constant = torch.ones(3, dtype=torch.float16)
     module = capture(lambda x: (x + constant).sum(0), torch.ones(2, 3, dtype=torch.float16))
-    repropagate(module, lambda tensor: tensor.float())
+    repropagate(module, lambda _: torch.float32)
     (x,) = placeholders(module)
     (result,) = output_node(module).args[0]  # type: ignore[misc,union-attr]
     assert x.meta["val"].dtype == torch.float32
