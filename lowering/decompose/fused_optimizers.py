@@ -63,7 +63,7 @@ def fused_sgd(
 ) -> Lists:
     """Gradient descent with momentum."""
     changed: Lists = ([], [], [])
-    buffers = momentum_buffers or [None] * len(params)
+    buffers: Sequence[Tensor | None] = momentum_buffers or [None] * len(params)
     for param, grad, buffer in zip(params, grads, buffers, strict=True):
         wide, unscaled = _wide(param), _unscaled(grad, grad_scale)
         step = -unscaled if maximize else unscaled

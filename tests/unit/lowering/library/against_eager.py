@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, partial
 from typing import Any
 
 import ml_dtypes
@@ -45,7 +45,7 @@ def split_operands(tree: Any, operands: list[torch.Tensor]) -> Any:
 
 
 def library_call(
-    operator: str, results: list[torch.Tensor | None], *args: Any, **kwargs: Any
+    operator: str, results: Sequence[torch.Tensor | None], *args: Any, **kwargs: Any
 ) -> tuple[LibraryCall, list[torch.Tensor]]:
     """The library call of `operator` and its operand tensors."""
     operands: list[torch.Tensor] = []
@@ -86,7 +86,7 @@ def execute(text: str, operands: list[torch.Tensor]) -> list[torch.Tensor]:
 def to_buffer(client: Any, tensor: torch.Tensor) -> Any:
     # XLA may reuse the memory of an operand, so it gets a copy.
     dense = tensor.detach().resolve_conj().resolve_neg().contiguous().clone()
-    capsule = torch.utils.dlpack.to_dlpack(dense)
+    capsule = torch._C._to_dlpack(dense)
     return _jax.dlpack_managed_tensor_to_buffer(capsule, client.local_devices()[0], None)
 
 
@@ -98,16 +98,14 @@ def from_numpy(array: np.ndarray[Any, Any]) -> torch.Tensor:
 
 
 def run(
-    operator: str, results: list[torch.Tensor | None], *args: Any, **kwargs: Any
+    operator: str, results: Sequence[torch.Tensor | None], *args: Any, **kwargs: Any
 ) -> list[torch.Tensor]:
     """What the library computes; `results` give the declared shapes and dtypes."""
     call, operands = library_call(operator, results, *args, **kwargs)
     return execute(trace(call), operands)
 
 
-def check(
-    operator: str, *args: Any, same: Callable[..., None] | None = None, **kwargs: Any
-) -> None:
+def check(operator: str, *args: Any, same: Any = None, **kwargs: Any) -> None:
     """Assert that the library computes what the ATen overload does, NaN equal.
 
     `same(expected, actual)` replaces the comparison by `torch.testing.assert_close`.
@@ -125,5 +123,9 @@ def check(
             got,
             want.detach().resolve_conj().resolve_neg().contiguous(),
             equal_nan=True,
-            msg=lambda text, place=place: f"{operator} result {place}: {text}",
+            msg=partial(_at_place, operator, place),
         )
+
+
+def _at_place(operator: str, place: int, text: str) -> str:
+    return f"{operator} result {place}: {text}"
