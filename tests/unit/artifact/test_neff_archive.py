@@ -79,15 +79,17 @@ def test_data_after_the_gzip_stream_is_refused() -> None:
 def test_random_damage_gives_only_artifact_errors() -> None:
     rng = random.Random(3)
     plain = pack_archive({"a": b"1" * 700, "sg00/" + "n" * 150: b"2"}, compressed=False)
+    refused = 0
     for _ in range(1000):
         data = bytearray(plain)
         for _ in range(rng.randrange(1, 6)):
             data[rng.randrange(len(data))] = rng.randrange(256)
         try:
-            members = unpack_archive(bytes(data), limit_bytes=LIMIT)
+            unpack_archive(bytes(data), limit_bytes=LIMIT)
         except ArtifactError:
-            continue
-        assert all(type(content) is bytes for content in members.values())
+            refused += 1
+    # Damage of the members' own bytes is the digest's to find.
+    assert 500 < refused < 1000
 
 
 def test_long_and_unicode_names_survive() -> None:
