@@ -8,6 +8,7 @@ from typing import Any, Final
 from torch.fx import GraphModule
 
 from neuron_compile.lowering.legalize.drop_no_ops import drop_no_ops
+from neuron_compile.lowering.legalize.fill_empty_results import fill_empty_results
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
 from neuron_compile.lowering.legalize.order_storage import order_storage
@@ -18,6 +19,8 @@ from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
 
 PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     use_cpu_device,
+    # First of all, so that no other pass meets the results of operators on nothing.
+    fill_empty_results,
     # Before any pass that changes the strides of a value.
     order_storage,
     # Leaves aliases, which the next one drops.

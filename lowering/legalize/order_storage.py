@@ -16,6 +16,9 @@ _aten = torch.ops.aten
 
 _VIEWS: Final = (_aten.as_strided.default, _aten.as_strided_copy.default)
 _SCATTERS: Final = (_aten.as_strided_scatter.default,)
+# Torch-MLIR's importer rewrites the operator by this name into an index of its own, which takes the
+# operand in its logical order.
+_IMPORTED: Final = {_aten.as_strided.default: _aten.as_strided_copy.default}
 
 
 def order_storage(module: GraphModule) -> None:
@@ -30,7 +33,7 @@ def order_storage(module: GraphModule) -> None:
         layout = _whole_layout(value(source))
         if layout is None:
             refused.append(_refusal(node))
-        elif not layout.is_identity:
+        else:
             _rewrite(module, node, layout)
     if refused:
         raise UnsupportedOpError(refused)
@@ -49,7 +52,8 @@ def _rewrite(module: GraphModule, node: Node, layout: PhysicalLayout) -> None:
         # Under its own strides the permuted view is what the operator would be applied to.
         contiguous = value(physical).contiguous()
         physical.meta["val"] = contiguous
-        result: Any = call(module, node, node.target, physical, *node.args[1:], **node.kwargs)  # type: ignore[arg-type]
+        target: Any = _IMPORTED.get(node.target, node.target)
+        result = call(module, node, target, physical, *node.args[1:], **node.kwargs)
         if node.target in _SCATTERS:
             inverse = [layout.order.index(dim) for dim in range(len(layout.order))]
             result = call(module, node, _aten.permute.default, result, inverse)
