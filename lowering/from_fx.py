@@ -50,12 +50,13 @@ class NodeOrigin:
 @dataclass(frozen=True, slots=True)
 class FxLowering:
     """What `from_fx` gives: the program, its calling convention, the origin of each of its
-    numbered nodes, whether float64 was demoted, and the legalized graph it was imported from."""
+    numbered nodes, the operations that compute in float32 what was written in float64, and the
+    legalized graph it was imported from."""
 
     program: TorchProgram
     signature: Signature
     origins: tuple[NodeOrigin, ...]
-    has_demoted_float64: bool
+    demoted: tuple[NodeOrigin, ...]
     legal_module: GraphModule
 
 
@@ -73,7 +74,7 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     slots = strip_results(legal)
     outputs = [spec_of(_concrete(node)) for node in output_node(legal).args[0]]  # type: ignore[union-attr,arg-type]
     specialize_shapes(legal)
-    has_demoted = demote_float64(legal)
+    demoted = tuple(map(_origin, demote_float64(legal)))
     collected = collect_checks(legal) if checks else ()
     for legalize in PASSES:
         legalize(legal)
@@ -97,16 +98,13 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
         checks=collected,
     )
     program = import_fx(legal)
-    origins = tuple(
-        NodeOrigin(
-            node.meta.get(ORIGIN, node.name),
-            str(node.target),
-            operand_types(node),
-            source_line(node),
-        )
-        for node in legal.graph.nodes
-    )
-    return FxLowering(program, signature, origins, has_demoted, legal)
+    origins = tuple(map(_origin, legal.graph.nodes))
+    return FxLowering(program, signature, origins, demoted, legal)
+
+
+def _origin(node: Node) -> NodeOrigin:
+    name = node.meta.get(ORIGIN, node.name)
+    return NodeOrigin(name, str(node.target), operand_types(node), source_line(node))
 
 
 def copy_graph(module: GraphModule) -> GraphModule:

@@ -37,7 +37,7 @@ def demote_float64(module: GraphModule) -> tuple[Node, ...]:
         node.args, node.kwargs = tree_map_only(
             torch.dtype, lambda dtype: _NARROWER.get(dtype, dtype), (node.args, node.kwargs)
         )
-    repropagate(module, _demoted)
+    repropagate(module, lambda dtype: _NARROWER.get(dtype, dtype))
     return computing
 
 
@@ -45,7 +45,7 @@ def _computes_wide(node: Node) -> bool:
     if node.op != "call_function" or node.target is operator.getitem:
         return False
     if node.target in _CASTS:
-        return _is_wide(value(node)) and not _is_wide(value(node.args[0]))
+        return _is_wide(value(node)) and _is_wide(value(node.args[0]))
     return _is_wide(value(node)) or any(_is_wide(value(source)) for source in node.all_input_nodes)
 
 

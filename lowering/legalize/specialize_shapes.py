@@ -31,7 +31,7 @@ def specialize_shapes(module: GraphModule) -> bool:
             node.args, node.kwargs = tree_map_only(_SYMBOLIC, concrete, (node.args, node.kwargs))
     for node in placeholders(module):
         node.meta["val"] = tree_map_only(_SYMBOLIC, concrete, value(node))
-    repropagate(module, _concrete_tensor)
+    repropagate(module)
     return True
 
 
@@ -40,15 +40,6 @@ def concrete(symbol: Any) -> bool | int | float:
     if isinstance(symbol, torch.SymBool):
         return bool(symbol)
     return float(symbol) if isinstance(symbol, torch.SymFloat) else int(symbol)
-
-
-def _concrete_tensor(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.empty_strided(
-        [int(size) for size in tensor.shape],
-        [int(stride) for stride in tensor.stride()],
-        dtype=tensor.dtype,
-        device=tensor.device,
-    )
 
 
 def _is_symbolic(result: Any) -> bool:
