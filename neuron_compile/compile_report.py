@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from neuron_compile.graph import CapturedGraph
 from neuron_compile.observe import Stage, StageEvent
 
-_HEADINGS = (
+HEADINGS = (
     "graph",
     "role",
     "nodes",
@@ -68,7 +68,7 @@ class Report:
     def __str__(self) -> str:
         if not self.graphs:
             return "nothing has been compiled in this process"
-        rows = [_HEADINGS, *(graph.cells() for graph in self.graphs)]
+        rows = [HEADINGS, *(graph.cells() for graph in self.graphs)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -80,7 +80,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
+        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in graph.cells()) + "</tr>"
             for graph in self.graphs

@@ -14,7 +14,14 @@ from neuron_compile.target import TARGETS
 
 
 def test_nothing_given_means_the_documented_defaults() -> None:
-    expected = CompileOptions("host", "raise", "demote", 2, None, True)
+    expected = CompileOptions(
+        target="host",
+        fallback="raise",
+        float64="demote",
+        optimization_level=2,
+        model_name=None,
+        bounds_checks=True,
+    )
     assert CompileOptions.from_user(None, Settings()) == expected
     assert CompileOptions.from_user({}, Settings()) == expected
 
