@@ -23,15 +23,20 @@ from neuron_compile.observe import Observer, Observers
 from neuron_compile.options import CompileOptions
 from neuron_compile.settings import Settings
 from neuron_compile.torch_logs import TorchLogs
+from neuron_compile.workers.in_process import InProcess
+from neuron_compile.workers.in_workers import InWorkers
+from neuron_compile.workers.limits import DEFAULT_SECONDS, ActionLimits, default_memory_limit
+from neuron_compile.workers.runner import ActionRunner
 
 
 def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     """The compiler for one torch.compile call."""
     # The first stage to load jaxlib is another one when artifacts are cached.
     quiet_native_logs()
-    return Compiler(
-        options, generator_for(options, settings), cache_for(settings), _observer(settings)
-    )
+    generator = generator_for(options, settings)
+    cache = cache_for(settings)
+    runner = runner_for(options, generator, settings.debug_dir or cache.directory)
+    return Compiler(options, generator, cache, _observer(settings), runner)
 
 
 def generator_for(options: CompileOptions, settings: Settings) -> CodeGenerator:
@@ -44,6 +49,26 @@ def generator_for(options: CompileOptions, settings: Settings) -> CodeGenerator:
         )
     return HostCodeGenerator(
         optimization_level=options.optimization_level, xla_flags=settings.xla_flags
+    )
+
+
+def runner_for(options: CompileOptions, generator: CodeGenerator, folder: Path) -> ActionRunner:
+    """What carries out the actions; reproducers of failures go under `folder`."""
+    if options.workers == 0:
+        return InProcess(generator, reproducers=folder)
+    memory, seconds = options.memory_limit, options.time_limit
+    if memory is None:
+        memory = default_memory_limit()
+    lowering = ActionLimits(memory or None, DEFAULT_SECONDS if seconds is None else seconds or None)
+    # neuronx-cc may rightly take hours: it gets the user's own limit, if there is one.
+    is_device = generator.target.is_device
+    codegen = ActionLimits(memory or None, seconds or None) if is_device else lowering
+    return InWorkers(
+        options.workers,
+        generator,
+        lower_limits=lowering,
+        generate_limits=codegen,
+        reproducers=folder,
     )
 
 

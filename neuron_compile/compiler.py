@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from neuron_compile import actions
 from neuron_compile.cache import ActionCache, ActionKey, ActionResult
 from neuron_compile.codegen.generator import CodeGenerator
+from neuron_compile.float64 import settle_float64
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
@@ -14,6 +15,8 @@ from neuron_compile.observe import Observer, Stage, StageEvent, Stopwatch, stopw
 from neuron_compile.options import CompileOptions
 from neuron_compile.runtime.compiled_graph import CompiledGraph
 from neuron_compile.runtime.load import load
+from neuron_compile.workers.in_process import InProcess
+from neuron_compile.workers.runner import ActionRunner
 
 Blobs = Mapping[str, bytes]
 
@@ -27,11 +30,14 @@ class Compiler:
         generator: CodeGenerator,
         cache: ActionCache,
         observer: Observer,
+        runner: ActionRunner | None = None,
     ) -> None:
+        """`runner` carries out the actions; by default this process does."""
         self.options = options
         self._generator = generator
         self._cache = cache
         self._observer = observer
+        self._runner = runner or InProcess(generator)
 
     def compile(self, graph: CapturedGraph) -> CompiledGraph:
         """FX graph to callable. Raises one of our errors, with the user's lines.
@@ -50,13 +56,14 @@ class Compiler:
             graph,
             Stage.CODEGEN,
             actions.generate_key(program, self._generator),
-            lambda: actions.generate(lowered.blobs, self._generator),
+            lambda: self._runner.generate(lowered.blobs),
         )
         return self._load(graph, imported, artifact.blobs)
 
     def _import(self, graph: CapturedGraph) -> FxLowering:
         with stopwatch(Stage.IMPORT) as watch:
             imported = from_fx(graph.module, checks=self._wants_checks(graph))
+        settle_float64(graph, imported.demoted, self.options)
         self._tell(graph, Stage.IMPORT, watch, dumps=lambda: _texts(imported))
         return imported
 
@@ -66,11 +73,8 @@ class Compiler:
         return self.options.bounds_checks and is_host and graph.role is not GraphRole.BACKWARD
 
     def _lower(self, imported: FxLowering) -> Blobs:
-        return lower_graph(
-            imported,
-            lambda program: actions.lower(actions.encode_torch_program(program)),
-            self._generator.target,
-        )
+        runner = self._runner
+        return lower_graph(imported, runner.lower, runner.convert, self._generator.target)
 
     def _action(
         self,

@@ -14,20 +14,23 @@ from neuron_compile.lowering.diagnostics import ConversionFailure, FailedNode
 from neuron_compile.lowering.from_fx import FxLowering
 from neuron_compile.lowering.import_fx import has_library_body, import_fx
 from neuron_compile.lowering.program import TorchProgram
-from neuron_compile.lowering.to_stablehlo import convert
 from neuron_compile.target import Target
 
 Blobs = Mapping[str, bytes]
 
 
 def lower_graph(
-    imported: FxLowering, lower: Callable[[TorchProgram], Blobs], target: Target
+    imported: FxLowering,
+    lower: Callable[[TorchProgram], Blobs],
+    convert: Callable[[TorchProgram], None],
+    target: Target,
 ) -> Blobs:
-    """The lowered program's blobs, by as many calls of `lower` as it takes.
+    """The lowered program's blobs, by as many calls of `lower` as it takes. `convert` does
+    Torch-MLIR's part alone.
 
-    An operation that Torch-MLIR refuses, in this form or for these types, is tried again as a library
-    call if the library has a body for it. Raises `UnsupportedOpError` with every operation of the
-    graph that cannot be lowered, or `LoweringError` if nothing in the graph can be blamed.
+    An operation that Torch-MLIR refuses, in this form or for these types, is tried again as a
+    library call if the library has a body for it. Raises `UnsupportedOpError` with every operation
+    of the graph that cannot be lowered, or `LoweringError` if nothing in the graph can be blamed.
     """
     forced: frozenset[int] = frozenset()
     program = imported.program
@@ -37,7 +40,7 @@ def lower_graph(
         except ConversionFailure as failure:
             more = _in_library(imported, failure.nodes, forced)
             if not more:
-                raise _explained(failure, imported, forced, target) from failure
+                raise _explained(failure, imported, forced, convert, target) from failure
             forced |= more
             program = import_fx(imported.legal_module, forced=forced)
 
@@ -52,7 +55,11 @@ def _in_library(
 
 
 def _explained(
-    failure: ConversionFailure, imported: FxLowering, forced: frozenset[int], target: Target
+    failure: ConversionFailure,
+    imported: FxLowering,
+    forced: frozenset[int],
+    convert: Callable[[TorchProgram], None],
+    target: Target,
 ) -> NeuronCompileError:
     failed = {node.number: node for node in failure.nodes}
     if not failed:
@@ -61,7 +68,7 @@ def _explained(
             why=failure.detail,
             hint="report this with the debug folder of NEURON_COMPILE_DEBUG_DIR.",
         )
-    while found := _further_failures(imported, failed, forced):
+    while found := _further_failures(imported, failed, forced, convert):
         helped = _in_library(imported, found.values(), forced)
         forced |= helped
         failed.update({n: node for n, node in found.items() if n not in helped})
@@ -71,7 +78,10 @@ def _explained(
 
 
 def _further_failures(
-    imported: FxLowering, failed: Mapping[int, FailedNode], forced: frozenset[int]
+    imported: FxLowering,
+    failed: Mapping[int, FailedNode],
+    forced: frozenset[int],
+    convert: Callable[[TorchProgram], None],
 ) -> dict[int, FailedNode]:
     """What fails when the known failures are cut out of the graph."""
     program = import_fx(imported.legal_module, forced=forced, opaque=frozenset(failed))

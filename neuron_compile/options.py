@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from neuron_compile.errors import OptionsError
-from neuron_compile.settings import Settings
+from neuron_compile.settings import Settings, parse_size
 from neuron_compile.target import HOST, TARGETS, Target
 
 
@@ -25,6 +26,12 @@ class CompileOptions:
     - `model_name`: the name in reports and messages; it enters no cache key.
     - `bounds_checks`: raise as eager does for indices out of range and integer division by zero
       (default true; host target only).
+    - `workers`: processes that compile, so that a crash of a compiler is an error; default 2; 0
+      compiles in the calling process.
+    - `memory_limit`: memory that compiling one graph may take, in bytes or as text (`"8GB"`);
+      default 80 % of the machine's; 0 for no limit.
+    - `time_limit`: seconds that each of lowering and code generation of one graph may take; default
+      600 on the host and no limit for neuronx-cc; 0 for no limit.
     """
 
     target: str = HOST.name
@@ -33,6 +40,9 @@ class CompileOptions:
     optimization_level: int = 2
     model_name: str | None = None
     bounds_checks: bool = True
+    workers: int = 2
+    memory_limit: int | None = None
+    time_limit: float | None = None
 
     @classmethod
     def from_user(cls, given: Mapping[str, Any] | None, settings: Settings) -> CompileOptions:
@@ -40,9 +50,7 @@ class CompileOptions:
 
         Raises `OptionsError` naming every unknown or ill-typed entry, with near matches.
         """
-        values = dict(given or {})
-        if settings.target is not None:
-            values.setdefault("target", settings.target)
+        values = {**_defaults(settings), **(given or {})}
         problems = [problem for name, value in values.items() if (problem := _problem(name, value))]
         if problems:
             raise OptionsError(
@@ -51,8 +59,11 @@ class CompileOptions:
                 where=problems,
                 why="backend neuron checks its options so that a misspelt one does not pass "
                 "unnoticed.",
-                hint=f"the options are {', '.join(sorted(_CHOICES))}.",
+                hint=f"the options are {', '.join(sorted(_NAMES))}.",
             )
+        for name, (parse, _) in _NUMBERS.items():
+            if name in values:
+                values[name] = parse(values[name])
         return cls(**values)
 
     @property
@@ -70,13 +81,49 @@ _CHOICES: Final[dict[str, tuple[Any, ...] | type]] = {
     "model_name": str,
     "bounds_checks": (True, False),
 }
-assert set(_CHOICES) == {field.name for field in dataclasses.fields(CompileOptions)}
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+def _bytes(value: Any) -> int | None:
+    return parse_size(value) if isinstance(value, str) else _count(value)
+
+
+def _seconds(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < math.inf else None
+
+
+# Name -> what makes a number of the given value, or None if it cannot; what it may be, in words.
+_NUMBERS: Final[dict[str, tuple[Callable[[Any], float | None], str]]] = {
+    "workers": (_count, "a whole number of processes"),
+    "memory_limit": (_bytes, 'a number of bytes or a size such as "8GB"'),
+    "time_limit": (_seconds, "a number of seconds"),
+}
+_NAMES: Final = {*_CHOICES, *_NUMBERS}
+assert {field.name for field in dataclasses.fields(CompileOptions)} == _NAMES
+
+
+def _defaults(settings: Settings) -> dict[str, Any]:
+    """What the environment says about options."""
+    values = {
+        "target": settings.target,
+        "workers": settings.workers,
+        "memory_limit": settings.memory_limit_bytes,
+        "time_limit": settings.time_limit_seconds,
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _problem(name: str, value: Any) -> str | None:
-    if name not in _CHOICES:
-        near = difflib.get_close_matches(str(name), _CHOICES, n=1)
+    if name not in _NAMES:
+        near = difflib.get_close_matches(str(name), _NAMES, n=1)
         return f"{name}: unknown" + (f", did you mean {near[0]!r}?" if near else "")
+    if name in _NUMBERS:
+        parse, expected = _NUMBERS[name]
+        return None if parse(value) is not None else f"{name}: {value!r} is not {expected}"
     choices = _CHOICES[name]
     if isinstance(choices, type):
         return None if isinstance(value, choices) else f"{name}: {value!r} is not a string"

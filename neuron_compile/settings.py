@@ -27,6 +27,10 @@ VARIABLES: Final = {
     "NEURON_COMPILE_TARGET": "Default of the option `target`.",
     "NEURON_COMPILE_WORKERS": "Default of the option `workers`: processes that compile; 0 compiles "
     "in the calling process.",
+    "NEURON_COMPILE_MEMORY_LIMIT": "Default of the option `memory_limit`: memory that compiling "
+    "one graph may take, such as 8GB.",
+    "NEURON_COMPILE_TIME_LIMIT": "Default of the option `time_limit`: seconds that each of "
+    "lowering and code generation of one graph may take.",
     "NEURON_CC_FLAGS": "Further flags for neuronx-cc.",
     "NEURON_PLATFORM_TARGET_OVERRIDE": "AWS's name for the target of compilation.",
     "TORCH_NEURONX_COMPILE_ONLY": "1 compiles for a device and computes values on the host.",
@@ -48,6 +52,8 @@ class Settings:
     debug_dir: Path | None = None
     target: str | None = None
     workers: int | None = None
+    memory_limit_bytes: int | None = None
+    time_limit_seconds: int | None = None
     compile_only: bool = False
     neuron_cc_flags: str = ""
     xla_flags: str = ""
@@ -70,6 +76,8 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         or env.get("NEURON_PLATFORM_TARGET_OVERRIDE")
         or None,
         workers=_count(env, "NEURON_COMPILE_WORKERS"),
+        memory_limit_bytes=_size(env, "NEURON_COMPILE_MEMORY_LIMIT"),
+        time_limit_seconds=_count(env, "NEURON_COMPILE_TIME_LIMIT"),
         compile_only=_flag(env, "TORCH_NEURONX_COMPILE_ONLY"),
         neuron_cc_flags=env.get("NEURON_CC_FLAGS", ""),
         xla_flags=env.get("XLA_FLAGS", ""),
@@ -109,10 +117,16 @@ def _size(env: Mapping[str, str], name: str) -> int | None:
     value = env.get(name, "").strip()
     if not value:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", value, re.IGNORECASE)
-    if found is None:
+    size = parse_size(value)
+    if size is None:
         raise _bad(name, value, "a size such as 500MB or 20GB")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return size
+
+
+def parse_size(text: str) -> int | None:
+    """Bytes of a size such as `500MB` or `20 GB`, in powers of 1000; None if it is not one."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    return int(float(found[1]) * _UNITS[found[2].upper()]) if found else None
 
 
 def _bad(name: str, value: str, expected: str) -> OptionsError:

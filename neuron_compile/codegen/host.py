@@ -28,6 +28,8 @@ class HostCodeGenerator:
     def __init__(self, *, optimization_level: int = 2, xla_flags: str = "") -> None:
         self._optimization_level = optimization_level
         self._xla_flags = xla_flags
+        # What the constructor was given, as JSON: another process builds the same generator of it.
+        self.values = {"optimization_level": optimization_level, "xla_flags": xla_flags}
 
     @property
     def target(self) -> Target:

@@ -43,6 +43,12 @@ def generation() -> int:
     return _generation
 
 
+def was_used_before_fork() -> bool:
+    """Whether this process is the child of a fork that XLA was in use at: it can load and run what
+    others compiled, but XLA aborts when it is to compile."""
+    return any(used is not None for used in _leaked)
+
+
 def devices() -> Any:
     """The device list that XLA's loading functions take: the one host device."""
     from jaxlib import _jax

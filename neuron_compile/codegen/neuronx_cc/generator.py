@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from neuron_compile.artifact.neff import unpack_neff
 from neuron_compile.codegen.describe import describe
@@ -76,6 +76,19 @@ class NeuronxCodeGenerator:
         progress: Callable[[float, str], None] | None = None,
         keep_folder: Path | None = None,
     ) -> None:
+        # What the constructor was given, as JSON: another process builds the same generator of it.
+        self.values: dict[str, Any] = {
+            "optimization_level": optimization_level,
+            "model_type": model_type,
+            "auto_cast": auto_cast,
+            "auto_cast_type": auto_cast_type,
+            "logical_cores": logical_cores,
+            "extra_flags": extra_flags,
+            "time_limit_seconds": time_limit_seconds,
+            "command": command,
+            "version": version,
+            "keep_folder": keep_folder and str(keep_folder.absolute()),
+        }
         self._target = target
         self._tool = Tool("", version) if version else find_tool(command, target.name)
         self._command = command
