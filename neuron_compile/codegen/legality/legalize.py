@@ -94,7 +94,7 @@ def legalize(program: bytes, device: Device) -> Legalized:
         inline_calls(module)
         expand_chlo(module)
         demoted = demote_float64(module)
-        rewritten = [done for entry in REWRITES for done in _apply(module, entry, device)]
+        rewritten = list(_rewrite(module, device))
         refusals = tuple(_refusals(module, device))
         return Legalized(write_module(module), refusals, tuple(rewritten), demoted)
 
@@ -107,6 +107,17 @@ def find_refusals(program: bytes, device: Device) -> tuple[Refusal, ...]:
     module = read_module(program)
     with module.context:
         return tuple(_refusals(module, device))
+
+
+def _rewrite(module: Any, device: Device) -> Iterator[Rewritten]:
+    """Apply all rewrites. Most programs need few, so the walk for the others is saved."""
+    names = {str(operation.name) for operation in walk(module.operation)}
+    for entry in REWRITES:
+        if entry[1] in names:
+            done = list(_apply(module, entry, device))
+            yield from done
+            if done:
+                names = {str(operation.name) for operation in walk(module.operation)}
 
 
 def _apply(module: Any, entry: tuple[str, str, Rewrite], device: Device) -> Iterator[Rewritten]:

@@ -96,6 +96,8 @@ def names_node(operation: Any) -> bool:
 
 def _nodes_of_calls(function: Any) -> tuple[int, ...]:
     symbol = function.attributes["sym_name"].value
+    if symbol == "main":
+        return ()
     calls = [
         call
         for call in walk(function.parent.operation)

@@ -31,9 +31,8 @@ _COLLECTIVES: Final = {
 
 def check_integers(operation: Any, device: Device) -> Iterator[Refusal]:
     """An integer operation or constant that would lose bits."""
-    name, nodes = str(operation.name), node_numbers(operation)
     for code, why, way_out in _faults(operation, device):
-        yield Refusal(code, name, nodes, why, way_out)
+        yield Refusal(code, str(operation.name), node_numbers(operation), why, way_out)
 
 
 def _faults(operation: Any, device: Device) -> Iterator[tuple[str, str, str]]:

@@ -73,7 +73,10 @@ KNOWN_CUSTOM_CALLS: Final = frozenset(
 
 def check_operators(operation: Any, device: Device) -> Iterator[Refusal]:
     """An operator or custom call that the compiler does not have."""
-    name, nodes = str(operation.name), node_numbers(operation)
+    name = str(operation.name)
+    if name not in REFUSED_OPERATORS and name != "stablehlo.custom_call":
+        return
+    nodes = node_numbers(operation)
     if name == "stablehlo.sort":
         sizes = "x".join(map(str, shape_of(operation.results[0])))
         yield Refusal(
@@ -92,7 +95,7 @@ def check_operators(operation: Any, device: Device) -> Iterator[Refusal]:
             f"the compiler has no operator {REFUSED_OPERATORS[name]}",
             _ELSEWHERE,
         )
-    elif name == "stablehlo.custom_call":
+    else:
         target = operation.attributes["call_target_name"].value
         if target not in KNOWN_CUSTOM_CALLS:
             yield Refusal(

@@ -25,9 +25,8 @@ def check_types(operation: Any, device: Device) -> Iterator[Refusal]:
     if operation.name == "func.func" and operation.regions[0].blocks:
         kinds += [argument.type for argument in operation.regions[0].blocks[0].arguments]
     found = dict.fromkeys(filter(None, (_refused(kind, device) for kind in kinds)))
-    name, nodes = str(operation.name), node_numbers(operation)
     for code, why, way_out in found:
-        yield Refusal(code, name, nodes, why, way_out)
+        yield Refusal(code, str(operation.name), node_numbers(operation), why, way_out)
 
 
 def _refused(kind: Any, device: Device) -> tuple[str, str, str] | None:

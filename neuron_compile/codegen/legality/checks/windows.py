@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def check_windows(operation: Any, _device: Device) -> Iterator[Refusal]:
     """A form of convolution or window reduction that the compiler does not take."""
+    if operation.name not in {"stablehlo.convolution", "stablehlo.reduce_window"}:
+        return
     nodes = node_numbers(operation)
     if operation.name == "stablehlo.convolution":
         with_kernel, with_stride = refused_dilations(operation)
@@ -27,7 +29,7 @@ def check_windows(operation: Any, _device: Device) -> Iterator[Refusal]:
         if with_stride:
             why = "a convolution with a stride dilates its input"
             yield Refusal("EVRF011", "stablehlo.convolution", nodes, why, way_out)
-    if operation.name == "stablehlo.reduce_window":
+    else:
         for code, why in _window_faults(operation):
             yield Refusal(
                 code,
