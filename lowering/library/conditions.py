@@ -36,6 +36,11 @@ def is_unsigned(request: Request) -> bool:
     return any(spec.dtype.startswith("uint") for spec in request.operands)
 
 
+def is_unsigned_or_bool(request: Request) -> bool:
+    """An operand is unsigned or bool, which Torch-MLIR compares as signed numbers."""
+    return is_unsigned(request) or any(spec.dtype == "bool" for spec in request.operands)
+
+
 def makes_unsigned(request: Request) -> bool:
     """A result of unsigned integers, of which Torch-MLIR has no constants."""
     return any(spec is not None and spec.dtype.startswith("uint") for spec in request.results)
