@@ -10,6 +10,7 @@ import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
 from neuron_compile.lowering.decompose import statistics
+from neuron_compile.lowering.decompose.elementwise import signbit
 from neuron_compile.lowering.decompose.foreach import foreach_decompositions
 from neuron_compile.lowering.decompose.fused_optimizers import (
     fused_optimizer_decompositions,
@@ -31,6 +32,9 @@ _KEPT: Final = frozenset(
         _aten.log_normal.default,
         _aten.uniform.default,
         _aten.normal_functional.default,
+        # Its rule reads a 0-d index as a Python number.
+        _aten.take.default,
+        _aten.put.default,
     }
 )
 
@@ -68,7 +72,6 @@ _ADDED: Final = (
     _aten.ldexp.Tensor,
     _aten.narrow_copy.default,
     _aten.rrelu_with_noise_backward.default,
-    _aten.signbit.default,
     _aten.tril_indices.default,
     _aten.triu_indices.default,
 )
@@ -96,4 +99,5 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table |= fused_optimizer_decompositions()
     table[_aten._weight_norm_interface_backward.default] = weight_norm_interface_backward
     table[_aten.rrelu_with_noise_functional.default] = rrelu_with_noise_functional
+    table[_aten.signbit.default] = signbit
     return {op: rule for op, rule in table.items() if op not in _KEPT}

@@ -7,7 +7,7 @@ from typing import Final
 import torch
 from torch.fx import GraphModule
 
-from neuron_compile.lowering.legalize.node_values import calls
+from neuron_compile.lowering.legalize.node_values import calls, value
 
 _aten = torch.ops.aten
 
@@ -20,8 +20,27 @@ _NO_OPS: Final = (
 )
 
 
+# Where the index that says what is written stands among the arguments.
+_WRITES: Final = {
+    _aten.scatter.src: 2,
+    _aten.scatter.value: 2,
+    _aten.scatter.reduce: 2,
+    _aten.scatter.value_reduce: 2,
+    _aten.scatter_add.default: 2,
+    _aten.scatter_reduce.two: 2,
+    _aten.index_add.default: 2,
+    _aten.index_copy.default: 2,
+    _aten.index_fill.int_Scalar: 2,
+    _aten.index_fill.int_Tensor: 2,
+    _aten.put.default: 1,
+}
+
+
 def drop_no_ops(module: GraphModule) -> None:
-    """Replace each by its input: in a functional graph nothing can tell a copy or an alias."""
+    """Replace each by its input: in a functional graph nothing can tell a copy or an alias.
+
+    So does a write to no place, for which Torch-MLIR has no form.
+    """
     for node in calls(module, *_NO_OPS):
         source = node.args[0]
         is_complex = node.meta["val"].dtype.is_complex
@@ -29,3 +48,8 @@ def drop_no_ops(module: GraphModule) -> None:
             continue
         node.replace_all_uses_with(source)  # type: ignore[arg-type]
         module.graph.erase_node(node)
+    for node in calls(module, *_WRITES):
+        index = node.args[_WRITES[node.target]]
+        if value(index).numel() == 0:
+            node.replace_all_uses_with(node.args[0])  # type: ignore[arg-type]
+            module.graph.erase_node(node)

@@ -21,6 +21,7 @@ _ARGUMENT: Final = {
 _VALUE: Final = {
     _aten.zeros.default: 0,
     _aten.zeros_like.default: 0,
+    _aten._efficientzerotensor.default: 0,
     _aten.new_zeros.default: 0,
     _aten.ones.default: 1,
     _aten.ones_like.default: 1,

@@ -16,9 +16,9 @@ from neuron_compile.cache import ActionResult
 from neuron_compile.cache.result import Outcome as CacheOutcome
 from neuron_compile.codegen.host import HostCodeGenerator
 from neuron_compile.compiler import Compiler
+from neuron_compile.lowering.decompose.known_sizes import register_known_sizes
 from neuron_compile.observe import Observers
 from neuron_compile.options import CompileOptions
-
 from ops.samples import Sample, detached, is_differentiable, result_tensors
 
 
@@ -83,6 +83,7 @@ def evaluate_compiled(samples: Sequence[Sample], *, backward: bool = True) -> li
     This is the backend as users have it, but for Dynamo, the cache and the report; random operators,
     partitioning and decompositions included.
     """
+    register_known_sizes()
     arguments = [sample.tensors() for sample in samples]
     flat = [tensor for own in arguments for tensor in own]
     group = _Group(samples, [len(own) for own in arguments])

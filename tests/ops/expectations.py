@@ -2,20 +2,102 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-# The numbers are random: shapes and dtypes are compared. Distributions have tests of their own.
-_RANDOM: Final = frozenset()
 
-# Results are not unique (signs, phases): compared as the entry itself processes them.
-_NOT_UNIQUE: Final = frozenset()
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of an entry, and why.
+
+    `outcome` is `"unsupported"` (some samples must raise `UnsupportedOpError` or
+    `DynamicShapesError`, the others are right), `"inexact"` (right within `tolerance`, relative and
+    absolute, and not within PyTorch's own), or `"excluded"` (cannot be right by its nature, and must
+    not be). `dtypes` are those concerned; empty means all.
+    """
+
+    outcome: str
+    reason: str
+    dtypes: tuple[str, ...] = ()
+    tolerance: tuple[float, float] | None = None
+
+
+_UNINITIALISED: Final = "returns memory that nobody has written"
+_DRAWS: Final = "draws random numbers"
+
+# Shapes and dtypes are compared. Distributions have tests of their own.
+RANDOM: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        (
+            "bernoulli",
+            "cauchy",
+            "exponential",
+            "geometric",
+            "log_normal",
+            "multinomial",
+            "normal",
+            "normal.in_place",
+            "normal.number_mean",
+            "uniform",
+            "rand_like",
+            "randint",
+            "randint_like",
+            "randn",
+            "randn_like",
+            "nn.functional.alpha_dropout",
+            "nn.functional.dropout",
+            "nn.functional.dropout2d",
+            "nn.functional.dropout3d",
+            "nn.functional.feature_alpha_dropout.with_train",
+            "nn.functional.fractional_max_pool2d",
+            "nn.functional.fractional_max_pool3d",
+            "nn.functional.multi_head_attention_forward",
+            "nn.functional.rrelu",
+            "nn.functional.scaled_dot_product_attention",
+            "torch.ops.aten._efficient_attention_forward",
+            "torch.ops.aten._flash_attention_forward",
+            "svd_lowrank",
+            "pca_lowrank",
+        ),
+        _DRAWS,
+    ),
+    **dict.fromkeys(
+        (
+            "empty",
+            "empty_like",
+            "empty_permuted",
+            "empty_strided",
+            "new_empty",
+            "new_empty_strided",
+        ),
+        _UNINITIALISED,
+    ),
+}
+
+# Compared as the entry itself processes the results before it differentiates them.
+NOT_UNIQUE: Final[dict[str, str]] = dict.fromkeys(
+    (
+        "linalg.eig",
+        "linalg.eigh",
+        "linalg.svd",
+        "svd",
+        "svd_lowrank",
+        "pca_lowrank",
+    ),
+    "vectors are determined up to a sign or phase",
+)
+
+_DATA_DEPENDENT: Final = "the size of a result, or a Python value, depends on data"
+_SPARSE: Final = "sparse layouts have no form in StableHLO"
+
+EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {}
 
 
 def is_random(name: str) -> bool:
-    """Whether the entry's numbers are random."""
-    return name in _RANDOM
+    """Whether the entry's numbers may be random."""
+    return name in RANDOM
 
 
 def is_unique(name: str) -> bool:
     """Whether the entry's results are determined by its arguments."""
-    return name not in _NOT_UNIQUE
+    return name not in NOT_UNIQUE

@@ -76,7 +76,11 @@ class EntryOutcome:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> EntryOutcome:
         """Read what `to_json` wrote."""
-        plain = {**value, "forward": Verdict(value["forward"]), "backward": Verdict(value["backward"])}
+        plain = {
+            **value,
+            "forward": Verdict(value["forward"]),
+            "backward": Verdict(value["backward"]),
+        }
         return cls(**plain)
 
 

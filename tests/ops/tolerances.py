@@ -21,7 +21,9 @@ class Tolerance(NamedTuple):
 
 def tolerance_of(op: Any, dtype: torch.dtype) -> Tolerance:
     """The widest tolerance that the entry declares for the CPU, else the dtype's default."""
-    rtol, atol = default_tolerances(dtype) if dtype.is_floating_point or dtype.is_complex else (0.0, 0.0)
+    rtol, atol = (
+        default_tolerances(dtype) if dtype.is_floating_point or dtype.is_complex else (0.0, 0.0)
+    )
     for decorator in op.decorators:
         if getattr(decorator, "device_type", None) in _OTHER_DEVICES:
             continue
