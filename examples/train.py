@@ -14,6 +14,7 @@ import os
 import pydoc_data.topics
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -40,7 +41,8 @@ class Block(nn.Module):
         queries, keys, values = split.permute(2, 0, 3, 1, 4)
         attended = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
         x = x + self.mix(attended.transpose(1, 2).flatten(2))
-        return x + self.feed_forward(self.feed_forward_norm(x))
+        update: Tensor = self.feed_forward(self.feed_forward_norm(x))
+        return x + update
 
 
 class SmallGPT(nn.Module):
@@ -83,7 +85,7 @@ def main() -> None:
     eager_model = SmallGPT()
     nn.init.normal_(eager_model.tokens.weight, std=0.02)
     twin = copy.deepcopy(eager_model)
-    compiled_model = torch.compile(twin, backend="neuron", dynamic=False)
+    compiled_model: Any = torch.compile(twin, backend="neuron", dynamic=False)
     optimizers = [torch.optim.AdamW(model.parameters(), lr=1e-3) for model in (eager_model, twin)]
 
     count = sum(parameter.numel() for parameter in twin.parameters())

@@ -47,9 +47,10 @@ def to_stablehlo(program: TorchProgram) -> LoweredProgram:
 
     module = _link_library(convert(program), program)
     _finish(module)
+    # Serializing turns the module into another dialect, in which nothing is found any more.
     inputs, outputs = _main_types(module)
-    artifact = bytes(stablehlo.serialize_portable_artifact(module, ARTIFACT_VERSION))
     custom_calls = custom_call_targets(module)
+    artifact = bytes(stablehlo.serialize_portable_artifact(module, ARTIFACT_VERSION))
     _run(module, "builtin.module(strip-debuginfo)")
     anonymous = bytes(stablehlo.serialize_portable_artifact(module, ARTIFACT_VERSION))
     return LoweredProgram(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.func import functionalize
@@ -28,7 +28,7 @@ def capture(
         result = function(*args)
         return list(result) if isinstance(result, list | tuple) else [result]
 
-    mode = "symbolic" if symbolic else "fake"
+    mode: Literal["fake", "symbolic"] = "symbolic" if symbolic else "fake"
     traced = make_fx(
         functionalize(listed, remove="mutations"),
         decompositions,

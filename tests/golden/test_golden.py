@@ -34,7 +34,8 @@ def matches(checks: str, text: str, folder: Path) -> bool:
     """
     (folder / "checks").write_text(f"{checks}\n# CHECK: {_END}\n")
     (folder / "text").write_text(f"{text}\n{_END}\n")
-    return Matcher.from_opts(Options(str(folder / "checks"), str(folder / "text"))).run() == 0
+    status: int = Matcher.from_opts(Options(str(folder / "checks"), str(folder / "text"))).run()
+    return status == 0
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

@@ -70,7 +70,8 @@ def test_root_is_named_not_what_it_calls(subject: Any, name: str) -> None:
         names.append(model_name())
         return module
 
-    torch.compile(subject, backend=backend)(torch.ones(2, 2))
+    compiled: Any = torch.compile(subject, backend=backend)
+    compiled(torch.ones(2, 2))
     assert names == [name]
 
 

@@ -88,11 +88,12 @@ def test_document_has_the_table_of_variables() -> None:
 
 
 def test_environment_is_read_nowhere_else() -> None:
-    """But for the log level that XLA itself reads, and `doctor`, which shows the variables."""
+    """But for the log level that XLA itself reads, `doctor`, which shows the variables, and what
+    worker processes inherit."""
     readers = {
         file.name
         for package in (neuron_compile, lowering, cache)
         for file in Path(str(package.__file__)).parent.rglob("*.py")
         if re.search(r"\bos\.(environ|getenv)\b", file.read_text())
     }
-    assert readers == {"settings.py", "native_logs.py", "doctor.py"}
+    assert readers <= {"settings.py", "native_logs.py", "doctor.py", "launch.py"}

@@ -20,7 +20,8 @@ def refusal(function: Any, *inputs: torch.Tensor, dynamic: bool | None = None) -
         return module
 
     try:
-        torch.compile(function, backend=backend, dynamic=dynamic)(*inputs)
+        compiled: Any = torch.compile(function, backend=backend, dynamic=dynamic)
+        compiled(*inputs)
     except BackendCompilerFailed as failure:
         cause = failure.inner_exception
         return str(cause) if isinstance(cause, DynamicShapesError) else repr(cause)

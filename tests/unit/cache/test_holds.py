@@ -11,9 +11,10 @@ from cache_actors import Child, Say
 from neuron_compile.cache.holds import Holds
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
+from pathlib import Path
 
-    import pytest
+import pytest
 
 _A, _B = "a" * 64, "b" * 64
 
@@ -122,3 +123,25 @@ def test_a_forked_child_holds_for_itself_and_lets_nothing_of_its_parent_go(tmp_p
     assert other.everybody() == {_A}
     del blobs
     assert other.everybody() == set()
+
+
+def test_a_lease_renewed_while_it_is_looked_for_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = Holds(tmp_path, is_recording=True), Holds(tmp_path, is_recording=True)
+    kept = mine.blobs({}, mine.take(_A))
+    real = Path.iterdir
+    listings: list[int] = []
+
+    def iterdir(path: Path) -> Iterator[Path]:
+        found = list(real(path))
+        listings.append(len(found))
+        if len(listings) == 1:
+            monkeypatch.setattr("neuron_compile.cache.holds._LARGEST_LEASE", 1)
+            mine.let_go(mine.take(_B))  # begins a new lease and removes the one just listed
+            monkeypatch.setattr("neuron_compile.cache.holds._LARGEST_LEASE", 10_000)
+        return iter(found)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    assert other.everybody() == {_A}
+    assert len(kept) == 0

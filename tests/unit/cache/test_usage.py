@@ -35,6 +35,16 @@ def test_what_is_written_after_a_measurement_is_added_in_blocks(tmp_path: Path) 
     assert len(list((tmp_path / "usage").iterdir())) == 1
 
 
+def test_what_is_written_during_a_measurement_is_not_forgotten(tmp_path: Path) -> None:
+    log = _log(tmp_path)
+    log.reset(Usage(0, 0, 1.0))
+    log.add([4096])
+    before = log.estimate()
+    _log(tmp_path).add([4096, 4096])
+    log.reset(Usage(4096, 1, 2.0), since=before)
+    assert log.estimate() == Usage(3 * 4096, 2, 2.0)
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"bytes": "x"}', '{"bytes": 1e999}', "[" * 3000, "x" * 9000]
 )

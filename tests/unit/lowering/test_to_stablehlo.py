@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
+from fx_graphs import capture
 from neuron_compile.lowering import TensorSpec, TorchProgram
 from neuron_compile.lowering.diagnostics import ConversionFailure
+from neuron_compile.lowering.from_fx import from_fx
 from neuron_compile.lowering.stablehlo_text import stablehlo_text
 from neuron_compile.lowering.to_stablehlo import to_stablehlo
 
@@ -28,6 +31,12 @@ def test_program_has_types_text_and_no_custom_calls() -> None:
     assert lowered.inputs == lowered.outputs == (VECTOR,)
     assert lowered.custom_calls == ()
     assert "stablehlo.sine" in stablehlo_text(lowered.stablehlo)
+
+
+def test_kernels_to_register_before_loading_are_named() -> None:
+    matrix = torch.eye(2)
+    program = from_fx(capture(lambda x: torch.linalg.cholesky_ex(x).L, matrix)).program
+    assert to_stablehlo(program).custom_calls == ("lapack_spotrf_ffi",)
 
 
 def test_equal_programs_give_equal_bytes() -> None:

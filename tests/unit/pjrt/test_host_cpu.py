@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -58,5 +59,5 @@ def test_machine_without_the_file_still_has_an_answer(monkeypatch: pytest.Monkey
     def missing(*_: object) -> str:
         raise FileNotFoundError
 
-    monkeypatch.setattr(module.Path, "read_text", missing)
+    monkeypatch.setattr(Path, "read_text", missing)
     assert dict(host_cpu())["architecture"]
