@@ -42,10 +42,9 @@ def demote_float64(module: GraphModule) -> tuple[Node, ...]:
 
 
 def _computes_wide(node: Node) -> bool:
-    if node.op != "call_function" or node.target is operator.getitem:
+    # A cast loses nothing that its operand had. Dynamo writes Python floats as casts of a float64.
+    if node.op != "call_function" or node.target is operator.getitem or node.target in _CASTS:
         return False
-    if node.target in _CASTS:
-        return _is_wide(value(node)) and _is_wide(value(node.args[0]))
     return _is_wide(value(node)) or any(_is_wide(value(source)) for source in node.all_input_nodes)
 
 
