@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from neuron_compile.cache import disk
-from neuron_compile.cache.collector import sweep_temporary
 from neuron_compile.cache.digests import digest_of, is_digest
 from neuron_compile.cache.entry import LARGEST_ENTRY, OutputBlob, decode
 from neuron_compile.cache.errors import CorruptEntryError
+from neuron_compile.cache.sweeps import sweep_temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,30 +1,23 @@
-"""Removing: eviction within limits, and all else that a store gathers and no longer needs."""
+"""Keeping a store within its limits, and emptying it."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from neuron_compile.cache import quarantine
-from neuron_compile.cache.disk import make_directory, put_back, read_whole
-from neuron_compile.cache.entry import LARGEST_ENTRY, decode
-from neuron_compile.cache.errors import CorruptEntryError
 from neuron_compile.cache.eviction import choose_victims
-from neuron_compile.cache.locks import try_lock
+from neuron_compile.cache.removal import Spared, clock_tick, recover, remove
+from neuron_compile.cache.sweeps import sweep_temporary
 from neuron_compile.cache.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable
 
     from neuron_compile.cache.holds import Holds
     from neuron_compile.cache.layout import Kind, Layout, StoredFile
     from neuron_compile.cache.policy import Limits
-
-_BATCH: Final = 256
-_IDLE_LOCK_SECONDS: Final = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +46,32 @@ def collect(
     """Bring the store within `limits`, sparing what running processes hold.
 
     It ends early, between two batches of removals, when `is_late`. The caller holds the collection
-    lock. Files that vanish meanwhile are somebody else's work.
+    lock. Files that vanish meanwhile are somebody else's work. Raises `OSError`.
     """
     sweep_temporary(layout.temporary)
-    for path in _listed(layout.evicted):  # of a collection that was killed
-        with contextlib.suppress(OSError):
-            path.unlink()
+    recover(layout)
     quarantine.sweep(layout.quarantine, now)
+    tick = clock_tick(layout)
+    spared = Spared(layout, holds)
+    spared.update()
     files = [*layout.files("action"), *layout.files("blob")]
-    held = _with_blobs(layout, holds.everybody())
-    victims = choose_victims(files, limits, now, held, spare_seconds)
+    # An action that is being published is held, and its blobs are not known yet. Either the hold
+    # was seen above, or the blobs are younger than that.
+    young = {(file.kind, file.digest) for file in files if file.changed_ns > tick}
+    spared.update()
+    victims = choose_victims(files, limits, now, spared.marks | young, spare_seconds)
     removed: list[StoredFile] = []
-    tried = 0
-    for batch in _remove(layout, holds, victims):
+    is_finished = True
+    for done, batch in remove(layout, spared, victims):
         removed += batch
-        tried += _BATCH
+        is_finished = done == len(victims)
         if is_late():
             break
     removed_bytes = sum(file.size for file in removed)
     removed_entries = sum(file.kind == "action" for file in removed)
     entries = sum(file.kind == "action" for file in files) - removed_entries
     size = sum(file.size for file in files) - removed_bytes
-    return Collection(removed_entries, removed_bytes, entries, size, tried >= len(victims))
+    return Collection(removed_entries, removed_bytes, entries, size, is_finished)
 
 
 def clear(layout: Layout) -> Collection:
@@ -96,103 +93,3 @@ def measure(layout: Layout, now: float) -> Usage:
     actions = list(layout.files("action"))
     size = sum(file.size for file in actions) + sum(file.size for file in layout.files("blob"))
     return Usage(size, len(actions), now)
-
-
-def sweep_temporary(directory: Path) -> int:
-    """Remove files whose writer is gone: a live one holds a lock on its file. Returns the count."""
-    removed = 0
-    for path in _listed(directory):
-        with contextlib.suppress(OSError):
-            lock = try_lock(path)
-            if lock is not None:
-                lock.release(remove=True)
-                removed += 1
-    return removed
-
-
-def sweep_locks(directory: Path, now: float) -> None:
-    """Remove lock files that nobody holds and nobody has taken for a day."""
-    for path in _listed(directory):
-        with contextlib.suppress(OSError):
-            if now - path.stat().st_mtime < _IDLE_LOCK_SECONDS:
-                continue
-            lock = try_lock(path)
-            if lock is not None:
-                lock.release(remove=True)
-
-
-def _remove(
-    layout: Layout, holds: Holds, victims: Sequence[StoredFile]
-) -> Iterator[list[StoredFile]]:
-    """Remove the victims, batch by batch, except those that were taken hold of since they were
-    chosen.
-
-    Who reads records its hold first and reads then; here files are first moved out of sight, and
-    then the holds are read again. So either the reader finds nothing, or its hold is found and the
-    file put back: no order of the two loses a file that is held.
-    """
-    if victims:
-        make_directory(layout.evicted)
-    spared: set[tuple[Kind, str]] = set()
-    for start in range(0, len(victims), _BATCH):
-        moved: dict[tuple[Kind, str], tuple[StoredFile, Path]] = {}
-        for file in victims[start : start + _BATCH]:
-            with contextlib.suppress(FileNotFoundError):
-                moved[file.kind, file.digest] = (file, _moved(layout, file))
-        try:
-            held = holds.everybody()
-            for key in held:
-                if ("action", key) in moved:
-                    _put_back(layout, *moved.pop(("action", key)))
-            # For good: an action that came back keeps its blobs, which may be in a later batch.
-            spared |= _with_blobs(layout, held)
-        except OSError:
-            for file, path in moved.values():
-                _put_back(layout, file, path)
-            raise
-        removed = []
-        for file, path in moved.values():
-            # Used again since it was chosen, by an action that was published meanwhile.
-            if (file.kind, file.digest) in spared or path.stat().st_mtime != file.used:
-                _put_back(layout, file, path)
-                continue
-            path.unlink()
-            removed.append(file)
-        yield removed
-
-
-def _moved(layout: Layout, file: StoredFile) -> Path:
-    path = layout.evicted / os.urandom(16).hex()
-    layout.path(file.kind, file.digest).rename(path)
-    return path
-
-
-def _put_back(layout: Layout, file: StoredFile, out_of_sight: Path) -> None:
-    with contextlib.suppress(OSError):
-        put_back(out_of_sight, layout.path(file.kind, file.digest))
-
-
-def _with_blobs(layout: Layout, keys: Iterable[str]) -> set[tuple[Kind, str]]:
-    """The files of these actions. Raises `OSError` if one cannot be read, for then its blobs are
-    not known.
-    """
-    marks: set[tuple[Kind, str]] = set()
-    for key in keys:
-        marks.add(("action", key))
-        path = layout.path("action", key)
-        try:
-            data = read_whole(path, LARGEST_ENTRY).data
-            marks.update(("blob", output.digest) for output in decode(data, key, None).outputs)
-        except CorruptEntryError:
-            continue  # nobody will be served it
-        except FileNotFoundError:
-            if path.exists():
-                raise
-    return marks
-
-
-def _listed(directory: Path) -> list[Path]:
-    try:
-        return list(directory.iterdir())
-    except OSError:
-        return []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_LARGEST_LEASE: Final = 1 << 20
+_LARGEST_LEASE: Final = 64 << 10
 _ATTEMPTS: Final = 50
 
 
@@ -102,9 +102,13 @@ class Holds:
         self._write("")
         held = set(self._current.values())
         own = self._lease and self._lease[2]
-        for path in _listed(self.directory):
-            if path != own:
+        read: set[Path] = set() if own is None else {own}
+        # Until there is nothing new: a lease is begun anew before the old one is removed, so one
+        # that vanishes while this goes on has a successor.
+        while unread := _listed(self.directory) - read:
+            for path in unread:
                 held |= _held_by(path)
+            read |= unread
         return held
 
     def _write(self, line: str, *, may_renew: bool = True) -> None:
@@ -174,12 +178,12 @@ def _lines(holds: Mapping[int, str]) -> str:
 
 
 def _held_by(path: Path) -> set[str]:
-    lock = try_lock(path)
-    if lock is not None:
-        lock.release(remove=True)
-        return set()
     held: dict[str, str] = {}
     try:
+        lock = try_lock(path, create=False)
+        if lock is not None:
+            lock.release(remove=True)
+            return set()
         text = path.read_text(errors="replace")
     except FileNotFoundError:
         return set()  # its process has begun another one
@@ -192,8 +196,8 @@ def _held_by(path: Path) -> set[str]:
     return set(held.values())
 
 
-def _listed(directory: Path) -> list[Path]:
+def _listed(directory: Path) -> set[Path]:
     try:
-        return list(directory.iterdir())
+        return set(directory.iterdir())
     except FileNotFoundError:
-        return []
+        return set()

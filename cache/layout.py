@@ -25,13 +25,14 @@ _FOLDER: dict[Kind, str] = {"action": "ac", "blob": "cas"}
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A file of the store: `size` in bytes as the disk counts them, `used` in seconds since the
-    epoch.
+    epoch; `changed_ns` is the file system's own time of its last change, in nanoseconds.
     """
 
     kind: Kind
     digest: str
     size: int
     used: float
+    changed_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,15 @@ class Layout:
                     continue
                 # An empty file takes no block, and still a place in the directory.
                 size = max(1, status.st_blocks) * 512
-                yield StoredFile(kind, item.name, size, status.st_mtime)
+                yield StoredFile(kind, item.name, size, status.st_mtime, status.st_ctime_ns)
+
+
+def kind_and_digest(name: str) -> tuple[Kind, str] | None:
+    """What a file named `<kind>-<digest>` was; `None` if it is not named so."""
+    for kind in _FOLDER:
+        if name.startswith(f"{kind}-") and is_digest(name[len(kind) + 1 :]):
+            return kind, name[len(kind) + 1 :]
+    return None
 
 
 def _scan(directory: Path | str) -> list[os.DirEntry[str]]:

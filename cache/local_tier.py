@@ -31,6 +31,8 @@ _MEASURE_EVERY: Final = 24 * 3600.0
 _SLACK: Final = 0.05
 _PUBLISHER_SECONDS: Final = 2.0
 """The most that evicting may delay one who has just produced something; the next one goes on."""
+_PAUSE: Final = 0.02
+_FAR_OVER: Final = 1.25
 _SPARE_SECONDS: Final = 2 * 3600.0
 """Where other hosts' holds cannot be seen: more than the hour within which a use leaves its mark.
 """
@@ -115,14 +117,16 @@ class LocalTier:
         it. Raises `OSError`.
         """
         from neuron_compile.cache import collector
+        from neuron_compile.cache.sweeps import sweep_locks
 
         lock = try_lock(self.lock_directories[-1] / "collection")
         if lock is None:
             return None
         try:
             now = self.clock()
+            before = self.usage.estimate()
             for directory in self.lock_directories:
-                collector.sweep_locks(directory, now)
+                sweep_locks(directory, now)
             end = time.monotonic() + seconds
             done = collector.collect(
                 self.layout,
@@ -132,7 +136,8 @@ class LocalTier:
                 spare_seconds=self._spare_seconds,
                 is_late=lambda: time.monotonic() > end,
             )
-            self.usage.reset(Usage(done.size_bytes, done.entries, now, done.is_finished))
+            measured = Usage(done.size_bytes, done.entries, now, done.is_finished)
+            self.usage.reset(measured, since=before)
             return done
         finally:
             lock.release()
@@ -171,10 +176,23 @@ class LocalTier:
         ):
             return
         self.usage.add(sizes)
+        end = time.monotonic() + _PUBLISHER_SECONDS
+        while self._is_due(limits, now):
+            done = self.collect(limits, _PUBLISHER_SECONDS)
+            if done is not None or not self._is_far_over(limits) or time.monotonic() > end:
+                return
+            time.sleep(_PAUSE)  # another process is at it, and falls behind those who publish
+
+    def _is_due(self, limits: Limits, now: float) -> bool:
         estimate = self.usage.estimate()
         measured = self.usage.measured()
-        if estimate is None or measured is None or is_due(estimate, measured, limits, now):
-            self.collect(limits, _PUBLISHER_SECONDS)
+        return estimate is None or measured is None or is_due(estimate, measured, limits, now)
+
+    def _is_far_over(self, limits: Limits) -> bool:
+        estimate = self.usage.estimate()
+        if estimate is None or limits.max_bytes is None:
+            return False
+        return estimate.size_bytes > _FAR_OVER * limits.max_bytes
 
     def _is_too_large(self, entry: ActionEntry) -> bool:
         largest = self.policy.limits.max_bytes

@@ -73,12 +73,14 @@ def _forget_all() -> None:
 os.register_at_fork(after_in_child=_forget_all)
 
 
-def try_lock(path: Path) -> HeldLock | None:
-    """The lock on `path` if it is free now, else `None`. Raises `OSError` if it cannot be locked at
-    all.
+def try_lock(path: Path, *, create: bool = True) -> HeldLock | None:
+    """The lock on `path` if it is free now, else `None`.
+
+    The file is made if it is missing, or with `create=False` that is an error. Raises `OSError` if
+    it cannot be locked at all.
     """
     for _ in range(_ATTEMPTS):
-        descriptor = _open(path)
+        descriptor = _open(path, os.O_CREAT if create else 0)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(path, descriptor):
@@ -102,11 +104,13 @@ def holder_of(path: Path) -> str:
         return "another process"
 
 
-def _open(path: Path) -> int:
-    flags = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+def _open(path: Path, creating: int) -> int:
+    flags = creating | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         return os.open(path, os.O_RDWR | flags, 0o666)
     except FileNotFoundError:
+        if not creating:
+            raise
         make_directory(path.parent)
         return os.open(path, os.O_RDWR | flags, 0o666)
     except PermissionError:

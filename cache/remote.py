@@ -25,6 +25,7 @@ _T = TypeVar("_T")
 _FORMAT: Final = "v1"
 _WHOLE_WRITES: Final = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "memory"})
 """Where an object appears whole or not at all; elsewhere a file is written aside and renamed."""
+_WITHOUT_LISTINGS: Final = frozenset({"http", "https"})
 _FIRST_PAUSE: Final = 0.2
 _PARALLEL: Final = 16
 
@@ -92,9 +93,9 @@ class Remote:
         return self._guarded("asking what is there", ask, self.policy.timeout_seconds, set())
 
     def _present(self, filesystem: Any, root: str, kind: Kind, group: list[str]) -> set[str]:
-        if len(group) == 1:
-            path = self._join(root, kind, group[0])
-            return {group[0]} if filesystem.exists(path) else set()
+        if len(group) == 1 or not _WITHOUT_LISTINGS.isdisjoint(_protocols(filesystem)):
+            paths = {digest: self._join(root, kind, digest) for digest in group}
+            return {digest for digest, path in paths.items() if filesystem.exists(path)}
         folder = self._join(root, kind, group[0]).rpartition("/")[0]
         try:
             names = {str(path).rpartition("/")[2] for path in filesystem.ls(folder, detail=False)}
@@ -103,12 +104,7 @@ class Remote:
         return names.intersection(group)
 
     def _put(self, filesystem: Any, path: str, data: bytes) -> None:
-        protocol = (
-            filesystem.protocol
-            if isinstance(filesystem.protocol, tuple)
-            else (filesystem.protocol,)
-        )
-        if not _WHOLE_WRITES.isdisjoint(protocol):
+        if not _WHOLE_WRITES.isdisjoint(_protocols(filesystem)):
             filesystem.pipe_file(path, data)
             return
         aside = f"{self._open()[1]}/aside/{os.urandom(16).hex()}"
@@ -165,3 +161,8 @@ class Remote:
                 self._sleep(pause)
                 pause *= 4
         return action()
+
+
+def _protocols(filesystem: Any) -> tuple[str, ...]:
+    names = filesystem.protocol
+    return tuple(names) if isinstance(names, tuple | list) else (str(names),)

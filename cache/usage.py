@@ -63,12 +63,17 @@ class UsageLog:
         size = base.size_bytes + blocks * _BLOCK
         return Usage(size, base.entries + entries, base.measured_at, base.is_finished)
 
-    def reset(self, measured: Usage) -> None:
-        """Take over the result of a collection. Raises `OSError`."""
+    def reset(self, measured: Usage, since: Usage | None = None) -> None:
+        """Take over the result of a collection, and add what others wrote while it went on: since
+        the estimate was `since`. Raises `OSError`.
+        """
         old = self._read()[1]
+        now = self.estimate()
+        if since is None or now is None:
+            since = now = measured
         snapshot = {
-            "bytes": measured.size_bytes,
-            "entries": measured.entries,
+            "bytes": measured.size_bytes + now.size_bytes - since.size_bytes,
+            "entries": measured.entries + now.entries - since.entries,
             "at": measured.measured_at,
             "finished": measured.is_finished,
             "generation": old + 1,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pytest
 
 from cache_actors import Child, Say
 from neuron_compile.cache.holds import Holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+    import pytest
 
 _A, _B = "a" * 64, "b" * 64
 
