@@ -23,19 +23,51 @@ def polygamma(n: int, self: Any) -> Any:
     x = widen(self.astype(float_dtype(self.dtype)))
     if n == 0:
         return digamma(x)
-    if n == 1:
-        # Reflected, since the Hurwitz zeta function sums slowly at negative arguments.
-        is_left = x < 0.5
-        mirrored = _hurwitz(2, jnp.where(is_left, 1 - x, x))
-        sine = jnp.sin(np.asarray(math.pi, x.dtype) * x)
-        return jnp.where(is_left, math.pi**2 / (sine * sine) - mirrored, mirrored)
+    # Reflected, since the Hurwitz zeta function sums from the left of its poles, where it is slow.
+    is_left = x < 0.5
     sign = 1.0 if n % 2 else -1.0
-    return sign * math.factorial(n) * _hurwitz(n + 1, x)
+    mirrored = sign * math.factorial(n) * _hurwitz(n + 1, jnp.where(is_left, 1 - x, x))
+    reflected = -sign * mirrored - _cotangent_derivative(n, x)
+    return jnp.where(is_left, reflected, mirrored)
+
+
+def _cotangent_derivative(n: int, x: Any) -> Any:
+    """The n-th derivative of `pi * cot(pi * x)`: a polynomial of the cotangent."""
+    slope = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(n):
+        slope = slope.deriv() * np.polynomial.Polynomial([-1.0, 0.0, -1.0])
+    cotangent = 1 / jnp.tan(np.asarray(math.pi, x.dtype) * (x - jnp.round(x)))
+    value = jnp.polyval(jnp.asarray(slope.coef[::-1], x.dtype), cotangent)
+    return math.pi ** (n + 1) * value
 
 
 def zeta(self: Any, other: Any) -> Any:
     """`aten.special_zeta`: the Hurwitz zeta function."""
-    return lax.zeta(*jnp.broadcast_arrays(*promoted_floats(self, other)))
+    s, q = jnp.broadcast_arrays(*promoted_floats(self, other))
+    shift, total = _terms_left_of_zero(s, q)
+    return lax.zeta(s, shift) + total
+
+
+def _terms_left_of_zero(s: Any, q: Any) -> tuple[Any, Any]:
+    """`q` raised by whole steps above zero, and the sum of the terms passed over.
+
+    Only an integer power of a negative number is real, and a term may be a pole: both are left to
+    the function itself.
+    """
+    can_step = (q < 0) & (s == jnp.floor(s)) & (q != jnp.floor(q)) & jnp.isfinite(q) & (s > 1)
+
+    def is_active(state: tuple[Any, Any, Any]) -> Any:
+        return state[2].any()
+
+    def step(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        place, total, active = state
+        total = jnp.where(active, total + place**-s, total)
+        place = jnp.where(active, place + 1, place)
+        # A number so far from zero that a step does not change it has no terms that count.
+        return place, total, active & (place < 0) & (place + 1 != place)
+
+    place, total, _ = lax.while_loop(is_active, step, (q, jnp.zeros_like(q), can_step))
+    return place, total
 
 
 def igamma(self: Any, other: Any) -> Any:
