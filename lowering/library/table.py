@@ -148,6 +148,12 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.fractional_max_pool3d_backward.default": LibraryOp(
         "pooling:fractional_max_pool3d_backward"
     ),
+    # Mixtures of experts.
+    "aten._grouped_mm.default": LibraryOp("grouped_products:grouped_mm"),
+    "transformers.grouped_mm_fallback.default": LibraryOp("grouped_products:grouped_mm_fallback"),
+    "transformers.grouped_mm_fallback_backward.default": LibraryOp(
+        "grouped_products:grouped_mm_fallback_backward"
+    ),
     # Convolutions.
     "aten.convolution.default": LibraryOp("convolution:convolution"),
     "aten.convolution_backward.default": LibraryOp("convolution:convolution_backward"),
