@@ -126,6 +126,8 @@ def nonzero_static(self: Any, *, size: int, fill_value: int = -1) -> Any:
     """`aten.nonzero_static`: the first `size` places that are not 0, padded with `fill_value`."""
     if self.ndim == 0:
         return jnp.zeros((size, 0), jnp.int64)
+    if self.size == 0:
+        return jnp.full((size, self.ndim), fill_value, jnp.int64)
     places = jnp.nonzero(self != 0, size=size, fill_value=fill_value)
     return jnp.stack(places, axis=-1).astype(jnp.int64)
 

@@ -101,3 +101,11 @@ def is_random(name: str) -> bool:
 def is_unique(name: str) -> bool:
     """Whether the entry's results are determined by its arguments."""
     return name not in NOT_UNIQUE
+
+
+def expectation(name: str, dtype_name: str) -> Expectation | None:
+    """What is expected of an entry in a dtype; None: that it is right."""
+    for candidate in EXPECTATIONS.get(name, ()):
+        if not candidate.dtypes or dtype_name in candidate.dtypes:
+            return candidate
+    return None
