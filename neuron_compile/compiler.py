@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 
-from neuron_compile import actions
-from neuron_compile.cache import ActionCache, ActionKey, ActionResult
+from neuron_compile.ahead import BegunWork, Meanwhile
+from neuron_compile.build import Build
+from neuron_compile.cache import ActionCache, ActionResult
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.float64 import settle_float64
 from neuron_compile.graph import CapturedGraph, GraphRole
-from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
 from neuron_compile.observe import Observer, Stage, StageEvent, Stopwatch, stopwatch
 from neuron_compile.options import CompileOptions
@@ -35,30 +36,54 @@ class Compiler:
         """`runner` carries out the actions; by default this process does."""
         self.options = options
         self._generator = generator
-        self._cache = cache
         self._observer = observer
         self._runner = runner or InProcess(generator)
+        self._build = Build(generator, cache, self._runner)
+        self._begun: BegunWork[ActionResult] = BegunWork()
 
-    def compile(self, graph: CapturedGraph) -> CompiledGraph:
+    def compile(self, graph: CapturedGraph, upcoming: CapturedGraph | None = None) -> CompiledGraph:
         """FX graph to callable. Raises one of our errors, with the user's lines.
 
         A cold and a warm start run the same code: what an action gives is always taken from bytes.
+        If there is work to do, that on `upcoming`, the graph to be compiled next, begins meanwhile.
         """
+        around = self._meanwhile(upcoming).during
         imported = self._import(graph)
+        begun = self._begun.take(imported.program)
         lowered = self._action(
             graph,
             Stage.LOWER,
-            actions.lower_key(imported.program),
-            lambda: self._lower(imported),
+            begun.first.result
+            if begun
+            else lambda: self._build.lower(graph.name, imported, around),
         )
-        program = actions.decode_program(lowered.blobs)
         artifact = self._action(
             graph,
             Stage.CODEGEN,
-            actions.generate_key(program, self._generator),
-            lambda: self._runner.generate(lowered.blobs),
+            begun.second.result
+            if begun
+            else lambda: self._build.generate(graph.name, lowered, around),
         )
         return self._load(graph, imported, artifact.blobs)
+
+    def warm(self) -> None:
+        """Get ready to compile, in the background."""
+        self._runner.warm()
+
+    def _meanwhile(self, graph: CapturedGraph | None) -> Meanwhile:
+        if graph is None or self._runner.capacity < 2:
+            return Meanwhile()
+        return Meanwhile(functools.partial(self._begin, graph))
+
+    def _begin(self, graph: CapturedGraph) -> None:
+        """Import a graph that nobody has asked for yet, and leave the rest of it to a thread."""
+        self._runner.warm(2)
+        imported = from_fx(graph.module, checks=self._wants_checks(graph))
+        self._begun.begin(
+            imported.program,
+            lambda: self._build.lower(graph.name, imported),
+            lambda lowered: self._build.generate(graph.name, lowered),
+        )
 
     def _import(self, graph: CapturedGraph) -> FxLowering:
         with stopwatch(Stage.IMPORT) as watch:
@@ -72,21 +97,11 @@ class Compiler:
         is_host = not self._generator.target.is_device
         return self.options.bounds_checks and is_host and graph.role is not GraphRole.BACKWARD
 
-    def _lower(self, imported: FxLowering) -> Blobs:
-        runner = self._runner
-        return lower_graph(imported, runner.lower, runner.convert, self._generator.target)
-
     def _action(
-        self,
-        graph: CapturedGraph,
-        stage: Stage,
-        key: actions.KeyParts,
-        produce: Callable[[], Blobs],
+        self, graph: CapturedGraph, stage: Stage, result_of: Callable[[], ActionResult]
     ) -> ActionResult:
         with stopwatch(stage) as watch:
-            result = self._cache.get_or_produce(
-                ActionKey(stage.value, key), produce, what=f"{stage} of {graph.name}"
-            )
+            result = result_of()
         size = sum(map(len, result.blobs.values()))
         self._tell(graph, stage, watch, result.outcome.value, size, lambda: result.blobs)
         return result

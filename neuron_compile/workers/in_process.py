@@ -31,6 +31,11 @@ class InProcess:
         self._generator = generator
         self._reproducers = reproducers
 
+    @property
+    def capacity(self) -> int:
+        """One: in the caller's thread."""
+        return 1
+
     def lower(self, program: TorchProgram) -> Blobs:
         """Torch dialect to StableHLO."""
         request = Request(LOWER, actions.encode_torch_program(program))

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from neuron_compile import actions
 from neuron_compile.codegen.generator import CodeGenerator
-from neuron_compile.errors import NeuronCompileWarning
+from neuron_compile.errors import EnvironmentMismatchError, NeuronCompileWarning
 from neuron_compile.lowering.program import TorchProgram
 from neuron_compile.workers.error_codec import ForeignError, decode_error
 from neuron_compile.workers.failure import explain_failure
@@ -20,7 +20,8 @@ from neuron_compile.workers.pool import WorkersUnavailableError
 from neuron_compile.workers.pools import pool_of
 from neuron_compile.workers.process import WorkerLostError
 from neuron_compile.workers.recipe import recipe_of
-from neuron_compile.workers.request import CONVERT, GENERATE, LOWER, Blobs, Request
+from neuron_compile.workers.request import CONVERT, GENERATE, LOWER, Blobs, Request, identity
+from neuron_compile.workers.runner import ToolsChangedError
 
 Result = TypeVar("Result")
 
@@ -57,6 +58,11 @@ class InWorkers:
         }
         self._reproducers = reproducers
 
+    @property
+    def capacity(self) -> int:
+        """The number of workers; one if part of the work has to be done here."""
+        return 1 if self._recipe is None else self._size
+
     def lower(self, program: TorchProgram) -> Blobs:
         """Torch dialect to StableHLO."""
         request = Request.to(LOWER, actions.encode_torch_program(program))
@@ -80,28 +86,52 @@ class InWorkers:
 
     def _run(self, request: Request, here: Callable[[], Result]) -> Blobs | Result:
         limits = self._limits[request.action]
-        try:
-            answer = pool_of(self._size).run(request, limits)
-        except WorkersUnavailableError as unavailable:
-            _warn(unavailable)
-            return here()
-        except WorkerLostError as lost:
-            raise explain_failure(
-                request,
-                limits,
-                lost.reason,
-                hint=_OUT_OF_MEMORY if lost.signal_number == signal.SIGKILL else "",
-                output=lost.output,
-                reproducers=self._reproducers,
-            ) from lost
-        if answer.kind == "done":
-            return answer.blobs
-        error = decode_error(answer.values)
-        if isinstance(error, ForeignError):
-            raise explain_failure(
-                request, limits, str(error), reproducers=self._reproducers
-            ) from error
-        raise error
+        # Each worker may be of another age.
+        for _ in range(self._size + 1):
+            try:
+                answer = pool_of(self._size).run(request, limits)
+            except WorkersUnavailableError as unavailable:
+                _warn(unavailable)
+                return here()
+            except WorkerLostError as lost:
+                raise explain_failure(
+                    request,
+                    limits,
+                    lost.reason,
+                    hint=_OUT_OF_MEMORY if lost.signal_number == signal.SIGKILL else "",
+                    output=lost.output,
+                    reproducers=self._reproducers,
+                ) from lost
+            if answer.kind == "done":
+                return answer.blobs
+            if answer.kind == "failed":
+                raise self._error(request, limits, decode_error(answer.values))
+            _require_current(request)
+        raise _changed()
+
+    def _error(self, request: Request, limits: ActionLimits, error: Exception) -> Exception:
+        if not isinstance(error, ForeignError):
+            return error
+        explained = explain_failure(request, limits, str(error), reproducers=self._reproducers)
+        explained.__cause__ = error
+        return explained
+
+
+def _require_current(request: Request) -> None:
+    """Raise unless the request asks for what the code on disk makes: then its worker was older."""
+    if request.recipe is None:
+        actions.lowering_tools.cache_clear()
+        if identity(request.action, None) != request.identity:
+            raise ToolsChangedError
+
+
+def _changed() -> EnvironmentMismatchError:
+    return EnvironmentMismatchError(
+        "neuron-compile or its tools were changed under a running process",
+        why="a worker process started now compiles by other rules than those this process enters "
+        "into the cache's keys.",
+        hint="restart the program.",
+    )
 
 
 def _warn(unavailable: WorkersUnavailableError) -> None:

@@ -69,7 +69,7 @@ class WorkerPool:
             self._want(min(count, self.size))
 
     def run(self, request: Request, limits: ActionLimits) -> Frame:
-        """The answer to a request, by the next free worker.
+        """The answer to a request, by the next free worker: see `WorkerProcess.carry_out`.
 
         A worker that was lost before it began is replaced without a word, and one that somebody
         else killed in the middle once. Raises `WorkerLostError`, `WorkersUnavailableError`.
@@ -91,9 +91,11 @@ class WorkerPool:
             except BaseException:
                 self._discard(worker)
                 raise
+            if answer.kind == "stale":
+                self._discard(worker)
             else:
                 self._give_back(worker)
-                return answer
+            return answer
         raise AssertionError("the last try returns or raises")
 
     def retire_idle(self) -> None:

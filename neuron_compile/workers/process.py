@@ -96,7 +96,8 @@ class WorkerProcess:
         return resident_bytes(self.pid)
 
     def carry_out(self, request: Request, limits: ActionLimits) -> Frame:
-        """The answer: `done` with blobs, or `failed` with an encoded error.
+        """The answer: `done` with blobs, `failed` with an encoded error, or `stale`, from a worker
+        that was started before or after our code was changed.
 
         Raises `WorkerLostError`. Whatever is raised leaves the worker unusable: call `end`.
         """
@@ -163,7 +164,7 @@ class WorkerProcess:
                         poll.unregister(self._output)
                         is_open = False
             while (frame := self._channel.next_frame()) is not None:
-                if frame.kind in ("done", "failed"):
+                if frame.kind in ("done", "failed", "stale"):
                     return frame
                 self._note(frame, progress)
             self._enforce(progress, limits)

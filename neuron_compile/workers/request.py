@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from neuron_compile import actions
-from neuron_compile.actions import lowering_tools
 from neuron_compile.workers.recipe import GeneratorRecipe
 
 LOWER: Final = "lower"
@@ -58,7 +57,7 @@ def identity(action: str, recipe: GeneratorRecipe | None) -> str:
     A package that is upgraded under a running process would have new workers make by new rules
     what the process enters into the cache under the old ones.
     """
-    parts = lowering_tools() if recipe is None else recipe.build().fingerprint()
+    parts = actions.lowering_tools() if recipe is None else recipe.build().fingerprint()
     digest = hashlib.sha256(action.encode())
     for name, value in parts:
         digest.update(f"\0{name}\0{len(value)}\0".encode() + value)

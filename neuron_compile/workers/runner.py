@@ -10,11 +10,20 @@ from neuron_compile.lowering.program import TorchProgram
 Blobs = Mapping[str, bytes]
 
 
+class ToolsChangedError(Exception):
+    """Our code was changed on disk under the running process: a key that was made of the old one
+    does not belong to what a worker makes now. Make the key again."""
+
+
 class ActionRunner(Protocol):
     """Carries out the actions of one target. Thread-safe."""
 
+    @property
+    def capacity(self) -> int:
+        """How many actions run at the same time without harm to each other and to the caller."""
+
     def lower(self, program: TorchProgram) -> Blobs:
-        """Action 1. Raises `ConversionFailure`, `LoweringError`."""
+        """Action 1. Raises `ConversionFailure`, `LoweringError`, `ToolsChangedError`."""
 
     def convert(self, program: TorchProgram) -> None:
         """Torch-MLIR's part of it alone, for what it raises: `ConversionFailure`."""

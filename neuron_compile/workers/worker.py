@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from neuron_compile.errors import EnvironmentMismatchError
 from neuron_compile.workers.channel import Channel, ClosedError
 from neuron_compile.workers.error_codec import encode_error
 from neuron_compile.workers.frames import Frame
@@ -31,11 +30,13 @@ Preload = Callable[[], object]
 
 
 def serve(channel: Channel, tasks: Mapping[str, Task], preloads: Sequence[Preload] = ()) -> None:
-    """Answer requests until the other end is closed. Imports go on while there is none."""
-    pending = list(preloads)
+    """Answer requests until the other end is closed. Until the first one there are imports to do:
+    whatever it does without is not worth its neighbours' time."""
+    for preload in preloads:
+        if channel.has_data():
+            break
+        preload()
     while True:
-        while pending and not channel.has_data():
-            pending.pop(0)()
         frame = channel.receive(seconds=None)
         if frame is not None:
             channel.send(Frame("began"), seconds=_ANSWER_SECONDS)
@@ -50,21 +51,12 @@ def _answer(channel: Channel, frame: Frame, tasks: Mapping[str, Task]) -> Frame:
     try:
         request = Request.from_json(frame.values, frame.blobs)
         if request.identity != identity(request.action, request.recipe):
-            raise _upgraded()
+            return Frame("stale")
         return Frame("done", blobs=tasks[request.action](request, progress))
     except ClosedError:
         raise
     except Exception as error:
         return Frame("failed", encode_error(error))
-
-
-def _upgraded() -> EnvironmentMismatchError:
-    return EnvironmentMismatchError(
-        "neuron-compile or its tools were changed under a running process",
-        why="a worker process started now would compile by other rules than those this process "
-        "enters into the cache's keys.",
-        hint="restart the program.",
-    )
 
 
 def import_torch_mlir() -> None:

@@ -17,9 +17,9 @@ def captured(monkeypatch: pytest.MonkeyPatch) -> list[CapturedGraph]:
     graphs: list[CapturedGraph] = []
     original = Compiler.compile
 
-    def record(self: Compiler, graph: CapturedGraph) -> Any:
+    def record(self: Compiler, graph: CapturedGraph, upcoming: CapturedGraph | None = None) -> Any:
         graphs.append(graph)
-        return original(self, graph)
+        return original(self, graph, upcoming)
 
     monkeypatch.setattr(Compiler, "compile", record)
     return graphs

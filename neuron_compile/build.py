@@ -1,0 +1,64 @@
+"""The two actions of a graph, through the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from neuron_compile import actions
+from neuron_compile.cache import ActionCache, ActionKey, ActionResult
+from neuron_compile.codegen.generator import CodeGenerator
+from neuron_compile.lower_graph import lower_graph
+from neuron_compile.lowering.from_fx import FxLowering
+from neuron_compile.observe import Stage, log
+from neuron_compile.workers.runner import ActionRunner, ToolsChangedError
+
+Blobs = Mapping[str, bytes]
+Produce = Callable[[], Blobs]
+Around = Callable[[Produce], Blobs]
+
+
+def directly(produce: Produce) -> Blobs:
+    """Nothing around it."""
+    return produce()
+
+
+class Build:
+    """Lowers and generates code for one target, or finds it in the cache. Thread-safe.
+
+    `name` is the graph's, for messages. `around` is called with the work if there is any to do.
+    """
+
+    def __init__(self, generator: CodeGenerator, cache: ActionCache, runner: ActionRunner) -> None:
+        self._generator: Final = generator
+        self._cache: Final = cache
+        self._runner: Final = runner
+
+    def lower(self, name: str, imported: FxLowering, around: Around = directly) -> ActionResult:
+        """The blobs of the StableHLO program. Raises `UnsupportedOpError`, `LoweringError`."""
+        runner, target = self._runner, self._generator.target
+
+        def produce() -> Blobs:
+            return lower_graph(imported, runner.lower, runner.convert, target)
+
+        while True:
+            key = ActionKey(Stage.LOWER.value, actions.lower_key(imported.program))
+            try:
+                return self._cache.get_or_produce(
+                    key, lambda: around(produce), what=f"{Stage.LOWER} of {name}"
+                )
+            except ToolsChangedError:
+                log.info("the code of lowering was changed: making the key of %s again", name)
+
+    def generate(self, name: str, lowered: ActionResult, around: Around = directly) -> ActionResult:
+        """The blobs of the artifact. Raises `CodegenError`."""
+
+        def produce() -> Blobs:
+            return self._runner.generate(lowered.blobs)
+
+        parts = actions.generate_key(actions.decode_program(lowered.blobs), self._generator)
+        return self._cache.get_or_produce(
+            ActionKey(Stage.CODEGEN.value, parts),
+            lambda: around(produce),
+            what=f"{Stage.CODEGEN} of {name}",
+        )
