@@ -18,22 +18,22 @@ from neuron_compile.lowering.library.axes import (
 
 def max_dim(self: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """`aten.max.dim`: values and int64 indices."""
-    return _with_index(self, dim, keepdim, lax.argmax)
+    return _with_index(self, dim, keepdim, jnp.max)
 
 
 def min_dim(self: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """`aten.min.dim`: values and int64 indices."""
-    return _with_index(self, dim, keepdim, lax.argmin)
+    return _with_index(self, dim, keepdim, jnp.min)
 
 
 def argmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """`aten.argmax`: over the flattened tensor without `dim`."""
-    return _index(self, dim, keepdim, lax.argmax)
+    return _index(self, dim, keepdim, jnp.max)
 
 
 def argmin(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """`aten.argmin`: over the flattened tensor without `dim`."""
-    return _index(self, dim, keepdim, lax.argmin)
+    return _index(self, dim, keepdim, jnp.min)
 
 
 def amax(self: Any, dim: Sequence[int] = (), keepdim: bool = False) -> Any:
@@ -65,21 +65,28 @@ def minimum_of_all(self: Any) -> Any:
 def _with_index(self: Any, dim: int, keepdim: bool, pick: Any) -> tuple[Any, Any]:
     array = at_least_1d(self)
     dim = canonical(dim, array.ndim)
-    place = jnp.expand_dims(_picked(array, dim, pick), dim)
-    values = jnp.take_along_axis(array, place, axis=dim)
+    values, place = _picked(array, dim, pick)
     return drop_dim(values, dim, keepdim, self.ndim), drop_dim(place, dim, keepdim, self.ndim)
 
 
 def _index(self: Any, dim: int | None, keepdim: bool, pick: Any) -> Any:
     if dim is None:
-        found = _picked(self.reshape(-1), 0, pick)
+        _, found = _picked(self.reshape(-1), 0, pick)
         return found.reshape((1,) * self.ndim if keepdim else ())
     array = at_least_1d(self)
     dim = canonical(dim, array.ndim)
-    return drop_dim(jnp.expand_dims(_picked(array, dim, pick), dim), dim, keepdim, self.ndim)
+    return drop_dim(_picked(array, dim, pick)[1], dim, keepdim, self.ndim)
 
 
-def _picked(array: Any, dim: int, pick: Any) -> Any:
-    keys = array.astype(jnp.uint8) if array.dtype == bool else array
+def _picked(array: Any, dim: int, pick: Any) -> tuple[Any, Any]:
+    """The extreme and its first place, of size 1 in `dim`.
+
+    Two reductions of one array each are an order of magnitude faster on a CPU than one of a pair.
+    """
     small = array.shape[dim] < 2**31
-    return pick(keys, dim, jnp.int32 if small else jnp.int64).astype(jnp.int64)
+    position = lax.broadcasted_iota(jnp.int32 if small else jnp.int64, array.shape, dim)
+    values = pick(array, axis=dim, keepdims=True)
+    is_extreme = (array == values) | (array != array)
+    beyond = jnp.iinfo(position.dtype).max
+    place = jnp.min(jnp.where(is_extreme, position, beyond), axis=dim, keepdims=True)
+    return values, place.astype(jnp.int64)

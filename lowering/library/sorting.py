@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from neuron_compile.lowering.library.axes import at_least_1d, canonical, drop_dim
+from neuron_compile.lowering.library.selection import first_places
 
 
 def sort(self: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
@@ -46,13 +47,18 @@ def topk(
     largest: bool = True,
     sorted: bool = True,
 ) -> tuple[Any, Any]:
-    """`aten.topk`."""
+    """`aten.topk`: sorted, whether that is asked for or not."""
     array = at_least_1d(self)
     dim = canonical(dim, array.ndim)
-    values, indices = _ordered(array, dim, largest)
-    kept = [lax.slice_in_dim(part, 0, k, axis=dim) for part in (values, indices)]
-    shape = self.shape if self.ndim == 0 and k == 1 else kept[0].shape
-    return kept[0].reshape(shape), kept[1].reshape(shape)
+    rows = jnp.moveaxis(array, dim, -1)
+    indices = first_places(rows, k, largest)
+    if indices is None:
+        values, indices = (part[..., :k] for part in _ordered(rows, rows.ndim - 1, largest))
+    else:
+        values = jnp.take_along_axis(rows, indices, axis=-1)
+    parts = [jnp.moveaxis(part, -1, dim) for part in (values, indices)]
+    shape = self.shape if self.ndim == 0 and k == 1 else parts[0].shape
+    return parts[0].reshape(shape), parts[1].reshape(shape)
 
 
 def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
