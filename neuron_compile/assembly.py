@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from typing import Final
 
+from neuron_compile.build import Build
 from neuron_compile.cache import (
     ActionCache,
     CachePolicy,
@@ -12,14 +14,14 @@ from neuron_compile.cache import (
     default_directory,
     interpret_cache_url,
 )
+from neuron_compile.codegen.emulation import Emulation
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.codegen.host import HostCodeGenerator
 from neuron_compile.compile_report import REPORTER
 from neuron_compile.compiler import Compiler
 from neuron_compile.debug_folder import DebugFolder
-from neuron_compile.errors import CodegenError
 from neuron_compile.lowering.native_logs import quiet_native_logs
-from neuron_compile.observe import Observer, Observers
+from neuron_compile.observe import Observer, Observers, log
 from neuron_compile.options import CompileOptions
 from neuron_compile.settings import Settings
 from neuron_compile.torch_logs import TorchLogs
@@ -28,6 +30,9 @@ from neuron_compile.workers.in_workers import InWorkers
 from neuron_compile.workers.limits import DEFAULT_SECONDS, ActionLimits, default_memory_limit
 from neuron_compile.workers.runner import ActionRunner
 
+# What a worker has for a program beyond the time limit of neuronx-cc.
+_SLACK_SECONDS: Final = 120.0
+
 
 def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     """The compiler for one torch.compile call."""
@@ -35,21 +40,62 @@ def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     quiet_native_logs()
     generator = generator_for(options, settings)
     cache = cache_for(settings)
-    runner = runner_for(options, generator, settings.debug_dir or cache.directory)
-    return Compiler(options, generator, cache, _observer(settings), runner)
+    folder = settings.debug_dir or cache.directory
+    runner = runner_for(options, generator, folder)
+    emulator = emulator_for(options, settings, generator)
+    values = emulator and Build(emulator, cache, runner_for(options, emulator, folder))
+    return Compiler(options, generator, cache, _observer(settings), runner, values)
 
 
 def generator_for(options: CompileOptions, settings: Settings) -> CodeGenerator:
-    """The code generator of the target. Raises `CodegenError` if its tools are missing."""
-    if options.compile_target.is_device:
-        raise CodegenError(
-            f"no code generator for {options.target} is installed",
-            why="neuronx-cc was not found.",
-            hint='compile for the host with options={"target": "host"}.',
-        )
-    return HostCodeGenerator(
-        optimization_level=options.optimization_level, xla_flags=settings.xla_flags
+    """The code generator of the target.
+
+    Raises `CodegenError` if its tools are missing, `OptionsError` for flags that cannot be.
+    """
+    if not options.compile_target.is_device:
+        emulation = Emulation(None, options.auto_cast, options.auto_cast_type)
+        return _host_generator(options, settings, emulation)
+    from neuron_compile.codegen.neuronx_cc.generator import NeuronxCodeGenerator
+
+    return NeuronxCodeGenerator(
+        options.compile_target,
+        optimization_level=options.optimization_level,
+        model_type=options.model_type,
+        auto_cast=options.auto_cast,
+        auto_cast_type=options.auto_cast_type,
+        logical_cores=options.lnc,
+        extra_flags=settings.neuron_cc_flags,
+        time_limit_seconds=options.time_limit or None,
+        version=settings.cc_version,
+        progress=_log_progress,
+        keep_folder=settings.debug_dir and settings.debug_dir / "neuronx-cc",
     )
+
+
+def emulator_for(
+    options: CompileOptions, settings: Settings, generator: CodeGenerator
+) -> HostCodeGenerator | None:
+    """What makes the programs that compute the values where NEFFs are only compiled; else None."""
+    if not options.is_compile_only:
+        return None
+    from neuron_compile.codegen.neuronx_cc.generator import NeuronxCodeGenerator
+
+    assert isinstance(generator, NeuronxCodeGenerator)
+    return _host_generator(options, settings, Emulation(generator.device, *generator.auto_cast))
+
+
+def _host_generator(
+    options: CompileOptions, settings: Settings, emulation: Emulation
+) -> HostCodeGenerator:
+    return HostCodeGenerator(
+        optimization_level=options.optimization_level,
+        xla_flags=settings.xla_flags,
+        emulation=None if emulation.changes_nothing else emulation.to_json(),
+    )
+
+
+def _log_progress(seconds: float, line: str) -> None:
+    log.info("neuronx-cc, %.0f s: %s", seconds, line)
 
 
 def runner_for(options: CompileOptions, generator: CodeGenerator, folder: Path) -> ActionRunner:
@@ -60,9 +106,11 @@ def runner_for(options: CompileOptions, generator: CodeGenerator, folder: Path) 
     if memory is None:
         memory = default_memory_limit()
     lowering = ActionLimits(memory or None, DEFAULT_SECONDS if seconds is None else seconds or None)
-    # neuronx-cc may rightly take hours: it gets the user's own limit, if there is one.
-    is_device = generator.target.is_device
-    codegen = ActionLimits(memory or None, seconds or None) if is_device else lowering
+    codegen = lowering
+    if generator.target.is_device:
+        # neuronx-cc may rightly take hours, and its generator keeps the user's limit, if there is
+        # one. The worker's is for what the generator does besides.
+        codegen = ActionLimits(memory or None, seconds + _SLACK_SECONDS if seconds else None)
     return InWorkers(
         options.workers,
         generator,

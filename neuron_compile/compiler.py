@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from neuron_compile.ahead import BegunWork, Meanwhile
 from neuron_compile.build import Build
 from neuron_compile.cache import ActionCache, ActionResult
 from neuron_compile.codegen.generator import CodeGenerator
+from neuron_compile.codegen.legality.refusal import LocatedCodegenError
+from neuron_compile.errors import SourceLine
 from neuron_compile.float64 import settle_float64
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
@@ -32,13 +35,16 @@ class Compiler:
         cache: ActionCache,
         observer: Observer,
         runner: ActionRunner | None = None,
+        values: Build | None = None,
     ) -> None:
-        """`runner` carries out the actions; by default this process does."""
+        """`runner` carries out the actions; by default this process does. `values` makes what is
+        run in place of the NEFFs of `generator`, where those are only compiled."""
         self.options = options
         self._generator = generator
         self._observer = observer
         self._runner = runner or InProcess(generator)
         self._build = Build(generator, cache, self._runner)
+        self._values = values
         self._begun: BegunWork[ActionResult] = BegunWork()
 
     def compile(self, graph: CapturedGraph, upcoming: CapturedGraph | None = None) -> CompiledGraph:
@@ -57,13 +63,16 @@ class Compiler:
             if begun
             else lambda: self._build.lower(graph.name, imported, around),
         )
-        artifact = self._action(
-            graph,
-            Stage.CODEGEN,
-            begun.second.result
-            if begun
-            else lambda: self._build.generate(graph.name, lowered, around),
-        )
+        with _located(graph, imported):
+            artifact = self._action(
+                graph,
+                Stage.CODEGEN,
+                begun.second.result
+                if begun
+                else lambda: self._build.generate(graph.name, lowered, around),
+            )
+            if self._values:
+                artifact = self._values.generate(graph.name, lowered)
         return self._load(graph, imported, artifact.blobs)
 
     def warm(self) -> None:
@@ -124,6 +133,19 @@ class Compiler:
         self._observer.stage_ended(
             StageEvent(graph, stage, watch.seconds, outcome, byte_count, dumps)
         )
+
+
+@contextmanager
+def _located(graph: CapturedGraph, imported: FxLowering) -> Iterator[None]:
+    """Code generators know the numbers of nodes; their errors leave with the user's lines."""
+
+    def source(number: int) -> SourceLine | None:
+        return imported.origins[number].source if number < len(imported.origins) else None
+
+    try:
+        yield
+    except LocatedCodegenError as error:
+        raise error.located(source, graph.name) from error.__cause__
 
 
 def _texts(imported: FxLowering) -> Mapping[str, str]:

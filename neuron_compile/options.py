@@ -19,10 +19,18 @@ class CompileOptions:
     """Options of one torch.compile call.
 
     - `target`: `"host"` (default), `"trn1"`, `"trn1n"`, `"trn2"`, `"trn3"` or `"inf2"`.
+    - `execute`: `"target"` (default) runs what was compiled; `"host"` compiles for the device and
+      computes the values on this CPU, from the program that the device would get.
     - `fallback`: what to do with operations that cannot be lowered: `"raise"` (default) fails,
       `"eager"` runs those operations, and no others, in eager PyTorch.
     - `float64`: `"demote"` (default) computes in float32 with a warning, `"error"` refuses.
     - `optimization_level`: 1 compiles fastest, 3 runs fastest; default 2.
+    - `auto_cast`: which operations round their float32 operands, `"none"` (default), `"matmult"` or
+      `"all"`, to `auto_cast_type`: `"bf16"` (default), `"fp16"`, `"tf32"` or `"fp8_e4m3"`. By
+      neuronx-cc for devices, emulated on the host.
+    - `model_type`: what neuronx-cc optimizes for: `"generic"` (default), `"transformer"` or
+      `"unet-inference"`.
+    - `lnc`: physical cores that make one logical core, 1 or 2; default 2 on trn2 and trn3, else 1.
     - `model_name`: the name in reports and messages; it enters no cache key.
     - `bounds_checks`: raise as eager does for indices out of range and integer division by zero
       (default true; host target only).
@@ -35,9 +43,14 @@ class CompileOptions:
     """
 
     target: str = HOST.name
+    execute: str = "target"
     fallback: str = "raise"
     float64: str = "demote"
     optimization_level: int = 2
+    auto_cast: str = "none"
+    auto_cast_type: str = "bf16"
+    model_type: str = "generic"
+    lnc: int | None = None
     model_name: str | None = None
     bounds_checks: bool = True
     workers: int = 2
@@ -64,20 +77,37 @@ class CompileOptions:
         for name, (parse, _) in _NUMBERS.items():
             if name in values:
                 values[name] = parse(values[name])
-        return cls(**values)
+        options = cls(**values)
+        if settings.compile_only and not options.compile_target.is_device:
+            raise OptionsError(
+                "TORCH_NEURONX_COMPILE_ONLY is set, and the target is the host",
+                why="it asks for NEFFs for a device, of which none is named.",
+                hint="set NEURON_PLATFORM_TARGET_OVERRIDE=trn2, or unset it.",
+            )
+        return options
 
     @property
     def compile_target(self) -> Target:
         """The target as a `Target`."""
         return TARGETS[self.target]
 
+    @property
+    def is_compile_only(self) -> bool:
+        """Whether NEFFs are made for a device, and values computed on the host."""
+        return self.execute == "host" and self.compile_target.is_device
+
 
 # Name -> the values it may take: a tuple of them, or a type.
 _CHOICES: Final[dict[str, tuple[Any, ...] | type]] = {
     "target": tuple(TARGETS),
+    "execute": ("target", "host"),
     "fallback": ("raise", "eager"),
     "float64": ("demote", "error"),
     "optimization_level": (1, 2, 3),
+    "auto_cast": ("none", "matmult", "all"),
+    "auto_cast_type": ("bf16", "fp16", "tf32", "fp8_e4m3"),
+    "model_type": ("generic", "transformer", "unet-inference"),
+    "lnc": (1, 2),
     "model_name": str,
     "bounds_checks": (True, False),
 }
@@ -110,6 +140,7 @@ def _defaults(settings: Settings) -> dict[str, Any]:
     """What the environment says about options."""
     values = {
         "target": settings.target,
+        "execute": "host" if settings.compile_only else None,
         "workers": settings.workers,
         "memory_limit": settings.memory_limit_bytes,
         "time_limit": settings.time_limit_seconds,

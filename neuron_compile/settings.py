@@ -31,6 +31,8 @@ VARIABLES: Final = {
     "one graph may take, such as 8GB.",
     "NEURON_COMPILE_TIME_LIMIT": "Default of the option `time_limit`: seconds that each of "
     "lowering and code generation of one graph may take.",
+    "NEURON_COMPILE_CC_VERSION": "Version of neuronx-cc whose NEFFs are taken from the cache, for "
+    "machines where it is not installed.",
     "NEURON_CC_FLAGS": "Further flags for neuronx-cc.",
     "NEURON_PLATFORM_TARGET_OVERRIDE": "AWS's name for the target of compilation.",
     "TORCH_NEURONX_COMPILE_ONLY": "1 compiles for a device and computes values on the host.",
@@ -54,6 +56,7 @@ class Settings:
     workers: int | None = None
     memory_limit_bytes: int | None = None
     time_limit_seconds: int | None = None
+    cc_version: str | None = None
     compile_only: bool = False
     neuron_cc_flags: str = ""
     xla_flags: str = ""
@@ -78,6 +81,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         workers=_count(env, "NEURON_COMPILE_WORKERS"),
         memory_limit_bytes=_size(env, "NEURON_COMPILE_MEMORY_LIMIT"),
         time_limit_seconds=_count(env, "NEURON_COMPILE_TIME_LIMIT"),
+        cc_version=env.get("NEURON_COMPILE_CC_VERSION", "").strip() or None,
         compile_only=_flag(env, "TORCH_NEURONX_COMPILE_ONLY"),
         neuron_cc_flags=env.get("NEURON_CC_FLAGS", ""),
         xla_flags=env.get("XLA_FLAGS", ""),

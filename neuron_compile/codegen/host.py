@@ -6,9 +6,11 @@ Must not know: tensors, the cache, how the program was lowered.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff
 from neuron_compile.codegen.describe import describe
+from neuron_compile.codegen.emulation import Emulation
 from neuron_compile.errors import CodegenError
 from neuron_compile.lowering import LoweredProgram
 from neuron_compile.pjrt.client import client, devices
@@ -22,14 +24,26 @@ class HostCodeGenerator:
     """Compiles for the CPU of this machine through XLA.
 
     `optimization_level` is 1 (fast to compile) to 3; `xla_flags` is the user's `XLA_FLAGS`, which
-    XLA reads by itself and which therefore only enters the fingerprint.
+    XLA reads by itself and which therefore only enters the fingerprint. `emulation` is the JSON of
+    an `Emulation`, to compute what a device would.
     """
 
-    def __init__(self, *, optimization_level: int = 2, xla_flags: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        optimization_level: int = 2,
+        xla_flags: str = "",
+        emulation: Mapping[str, Any] | None = None,
+    ) -> None:
         self._optimization_level = optimization_level
         self._xla_flags = xla_flags
+        self._emulation = emulation and Emulation.from_json(emulation)
         # What the constructor was given, as JSON: another process builds the same generator of it.
-        self.values = {"optimization_level": optimization_level, "xla_flags": xla_flags}
+        self.values = {
+            "optimization_level": optimization_level,
+            "xla_flags": xla_flags,
+            "emulation": emulation,
+        }
 
     @property
     def target(self) -> Target:
@@ -49,12 +63,15 @@ class HostCodeGenerator:
             **flags,
             "flag XLA_FLAGS": user_flags,
             **{f"CPU {name}": value for name, value in host_cpu()},
+            **dict(self._emulation.fingerprint() if self._emulation else ()),
         }
         return tuple((name, value.encode()) for name, value in facts.items())
 
     def generate(self, program: LoweredProgram) -> Mapping[str, bytes]:
         """Compile; the executable is serialized before its first run, since XLA cannot serialize
         some programs (those that sort) afterwards."""
+        if self._emulation:
+            program = self._emulation.apply(program)
         ensure_lapack(program.custom_calls)
         try:
             executable = client().compile_and_load(

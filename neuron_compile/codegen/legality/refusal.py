@@ -40,19 +40,32 @@ class LocatedCodegenError(CodegenError):
 
     nodes: tuple[int, ...] = ()
 
-    def located(self, sources: Sources) -> CodegenError:
-        """The same error with the user's source lines, for the nodes that `sources` knows."""
-        lines = [str(source) for node in self.nodes if (source := sources(node))]
+    def located(self, sources: Sources, graph: str = "") -> CodegenError:
+        """The same error with the name of the graph and the user's source lines, for the nodes that
+        `sources` knows."""
         return CodegenError(
-            self.what, where=[*self.where, *dict.fromkeys(lines)], why=self.why, hint=self.hint
+            within(graph, self.what),
+            where=[*self.where, *self.lines(sources)],
+            why=self.why,
+            hint=self.hint,
         )
+
+    def lines(self, sources: Sources) -> list[str]:
+        """The user's source lines, each once."""
+        found = [str(source) for node in self.nodes if (source := sources(node))]
+        return list(dict.fromkeys(found))
 
 
 class IllegalProgramError(LocatedCodegenError):
     """A program that the target's compiler would refuse. `refusals` lists everything."""
 
     def __init__(
-        self, refusals: Sequence[Refusal], *, target: str, sources: Sources | None = None
+        self,
+        refusals: Sequence[Refusal],
+        *,
+        target: str,
+        sources: Sources | None = None,
+        graph: str = "",
     ) -> None:
         self.refusals = tuple(refusals)
         self.target = target
@@ -60,15 +73,20 @@ class IllegalProgramError(LocatedCodegenError):
         count = len(self.refusals)
         noun = "operation" if count == 1 else "operations"
         super().__init__(
-            f"{count} {noun} cannot be compiled for {target}",
+            within(graph, f"{count} {noun} cannot be compiled for {target}"),
             where=[_place(refusal, sources) for refusal in self.refusals],
             why="\n      ".join(dict.fromkeys(f"NCC_{r.code}: {r.why}" for r in self.refusals)),
             hint="\n      ".join(dict.fromkeys(r.way_out for r in self.refusals)),
         )
 
-    def located(self, sources: Sources) -> IllegalProgramError:
-        """The same error with the user's source line behind every operation."""
-        return IllegalProgramError(self.refusals, target=self.target, sources=sources)
+    def located(self, sources: Sources, graph: str = "") -> IllegalProgramError:
+        """The same error with the graph's name, and the user's line behind every operation."""
+        return IllegalProgramError(self.refusals, target=self.target, sources=sources, graph=graph)
+
+
+def within(graph: str, what: str) -> str:
+    """What failed, and in which graph, if its name is known."""
+    return f"{graph}: {what}" if graph else what
 
 
 def _place(refusal: Refusal, sources: Sources | None) -> str:

@@ -6,7 +6,7 @@ import re
 import signal
 from typing import TYPE_CHECKING, Final
 
-from neuron_compile.codegen.legality.refusal import LocatedCodegenError
+from neuron_compile.codegen.legality.refusal import LocatedCodegenError, Sources, within
 from neuron_compile.codegen.neuronx_cc.documented_codes import DOCUMENTED
 
 if TYPE_CHECKING:
@@ -53,6 +53,18 @@ class CompilerError(LocatedCodegenError):
         self.codes = codes
         self.nodes = nodes
         self.output = output
+
+    def located(self, sources: Sources, graph: str = "") -> CompilerError:
+        """The same error with the graph's name and the user's source lines."""
+        return CompilerError(
+            within(graph, self.what),
+            where=(*self.where, *self.lines(sources)),
+            why=self.why,
+            hint=self.hint,
+            codes=self.codes,
+            nodes=self.nodes,
+            output=self.output,
+        )
 
 
 def explain_exit(outcome: Outcome, target: str, hlo: bytes) -> CompilerError:

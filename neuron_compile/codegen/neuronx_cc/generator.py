@@ -5,6 +5,7 @@ Must not know: tensors, the cache, the environment. What users set there comes i
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections import Counter
@@ -32,7 +33,8 @@ from neuron_compile.codegen.neuronx_cc.flags import (
 from neuron_compile.codegen.neuronx_cc.hlo_program import to_hlo
 from neuron_compile.codegen.neuronx_cc.run_compiler import Outcome, run_compiler
 from neuron_compile.codegen.neuronx_cc.tool import Tool, find_tool
-from neuron_compile.errors import ArtifactError, OptionsError
+from neuron_compile.errors import ArtifactError, CodegenError, OptionsError
+from neuron_compile.observe import log
 from neuron_compile.target import TARGETS, Target
 
 if TYPE_CHECKING:
@@ -55,7 +57,8 @@ class NeuronxCodeGenerator:
     `time_limit_seconds` ends a compilation that takes longer. `command` is the compiler, a name on
     PATH or a file. `version` is taken for the compiler's where it is not installed, on machines
     that only load NEFFs made elsewhere. `progress` gets the elapsed seconds and the last line
-    printed, about once a second. `keep_folder` receives what the compiler got and printed.
+    printed, about once a second. `keep_folder` receives a folder for each program with what the
+    compiler got and printed.
 
     Raises `OptionsError` on flags that cannot be, `CodegenError` where the compiler is missing.
     """
@@ -76,7 +79,10 @@ class NeuronxCodeGenerator:
         progress: Callable[[float, str], None] | None = None,
         keep_folder: Path | None = None,
     ) -> None:
-        # What the constructor was given, as JSON: another process builds the same generator of it.
+        self._target = target
+        self._tool = Tool("", version) if version else find_tool(command, target.name)
+        # What the constructor was given, as JSON: another process builds the same generator of it,
+        # with the same compiler, whatever that process has on its PATH.
         self.values: dict[str, Any] = {
             "optimization_level": optimization_level,
             "model_type": model_type,
@@ -85,12 +91,10 @@ class NeuronxCodeGenerator:
             "logical_cores": logical_cores,
             "extra_flags": extra_flags,
             "time_limit_seconds": time_limit_seconds,
-            "command": command,
+            "command": self._tool.path or command,
             "version": version,
             "keep_folder": keep_folder and str(keep_folder.absolute()),
         }
-        self._target = target
-        self._tool = Tool("", version) if version else find_tool(command, target.name)
         self._command = command
         self._time_limit_seconds = time_limit_seconds
         self._progress = progress
@@ -125,6 +129,12 @@ class NeuronxCodeGenerator:
         }
         return tuple((name, value.encode()) for name, value in facts.items())
 
+    @property
+    def auto_cast(self) -> tuple[str, str]:
+        """Which operations are rounded, and to which type, after all flags."""
+        kind = self._flags.get("--auto-cast") or "none"
+        return kind, self._flags.get("--auto-cast-type") or "bf16"
+
     def legalize(self, program: LoweredProgram) -> Legalized:
         """The program as the compiler will see it, and what it would refuse about it."""
         return legalize(program.stablehlo, self.device)
@@ -138,7 +148,7 @@ class NeuronxCodeGenerator:
         legal = self.legalize(program)
         if legal.refusals:
             raise IllegalProgramError(legal.refusals, target=self.target.name)
-        tool = find_tool(self._command, self.target.name)
+        tool = self._installed_tool()
         hlo = to_hlo(legal.stablehlo)
         neff = self._compile(tool, hlo)
         return {
@@ -148,6 +158,18 @@ class NeuronxCodeGenerator:
             LEGAL_BLOB: legal.stablehlo,
             LEGALITY_BLOB: _summary(legal),
         }
+
+    def _installed_tool(self) -> Tool:
+        """The compiler, which must be the one that the cache's keys tell of."""
+        tool = find_tool(self._command, self.target.name)
+        if tool.version != self._tool.version:
+            raise CodegenError(
+                f"neuronx-cc {tool.version} is installed, and {self._tool.version} was expected",
+                why="a NEFF is stored under the version of the compiler that made it.",
+                hint="unset NEURON_COMPILE_CC_VERSION where neuronx-cc is installed, and restart "
+                "processes after an upgrade.",
+            )
+        return tool
 
     def _compile(self, tool: Tool, hlo: bytes) -> bytes:
         with tempfile.TemporaryDirectory(prefix="neuronx-cc-", ignore_cleanup_errors=True) as name:
@@ -197,10 +219,15 @@ class NeuronxCodeGenerator:
     def _keep(self, command: list[str], hlo: bytes, outcome: Outcome) -> None:
         if self._keep_folder is None:
             return
-        self._keep_folder.mkdir(parents=True, exist_ok=True)
-        (self._keep_folder / "model.hlo.pb").write_bytes(hlo)
-        (self._keep_folder / "command.txt").write_text("\n".join(command) + "\n")
-        (self._keep_folder / "compiler-output.txt").write_text(outcome.output)
+        # Several graphs of several processes write here.
+        folder = self._keep_folder / hashlib.sha256(hlo).hexdigest()[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "model.hlo.pb").write_bytes(hlo)
+            (folder / "command.txt").write_text("\n".join(command) + "\n")
+            (folder / "compiler-output.txt").write_text(outcome.output)
+        except OSError as error:
+            log.warning("cannot keep what neuronx-cc printed in %s: %s", folder, error)
 
 
 def _computes_int64(target: Target, tool: Tool) -> bool:

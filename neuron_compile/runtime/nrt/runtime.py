@@ -83,8 +83,9 @@ def runtime(path: Path | None = None) -> NrtRuntime:
         raise ExecutionError(
             "a NEFF for a Neuron device cannot run on this machine",
             why="libnrt, the Neuron runtime, is not installed here.",
-            hint="install aws-neuronx-runtime-lib on a machine with a Neuron device, or compile "
-            'for this CPU with options={"target": "host"}.',
+            hint="run it on a machine with a Neuron device and aws-neuronx-runtime-lib; "
+            'options={"execute": "host"} compiles for the device and computes on this CPU, '
+            'options={"target": "host"} does without a device at all.',
         )
     with _lock:
         known = _runtimes.get(str(found))

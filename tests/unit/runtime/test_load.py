@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from host_programs import artifact
-from neuron_compile import ArtifactError, NeuronCompileError
+from neuron_compile import ArtifactError, ExecutionError
 from neuron_compile.artifact.manifest import Manifest
 from neuron_compile.runtime.load import load
+from stand_ins import documented_neff
 
 
 def test_host_artifact_runs() -> None:
@@ -18,14 +19,29 @@ def test_host_artifact_runs() -> None:
     assert result.tolist() == [2, 2, 2]
 
 
-def test_artifact_for_a_device_is_refused_where_there_is_none() -> None:
-    blobs = dict(artifact())
+def for_device(neff: bytes) -> dict[str, bytes]:
+    """An artifact that says it is for trn1."""
+    blobs = {**artifact(), "neff": neff}
     manifest = dataclasses.replace(Manifest.from_json(blobs["manifest.json"]), target="trn1")
-    blobs["manifest.json"] = manifest.to_json()
-    with pytest.raises(NeuronCompileError) as raised:
-        load(blobs)
-    assert raised.value.why
-    assert raised.value.hint
+    return {**blobs, "manifest.json": manifest.to_json()}
+
+
+def test_artifact_for_a_device_loads_without_one_and_says_why_it_cannot_be_called() -> None:
+    files = {"neff.json": b"{}"}
+    executable = load(
+        for_device(documented_neff.write(files, name="n", lnc=1, is_gzipped=True, uuid=bytes(16)))
+    )
+    for _ in range(2):
+        with pytest.raises(
+            ExecutionError, match="libnrt, the Neuron runtime, is not inst"
+        ) as raised:
+            executable.execute([torch.ones(3)])
+        assert '"execute": "host"' in raised.value.hint
+
+
+def test_neff_for_the_host_is_no_neff_for_a_device() -> None:
+    with pytest.raises(ArtifactError, match="NEFF for the host"):
+        load(for_device(artifact()["neff"]))
 
 
 @pytest.mark.parametrize("name", ["neff", "manifest.json"])

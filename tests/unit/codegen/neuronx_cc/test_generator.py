@@ -118,9 +118,12 @@ def test_version_is_asked_again_when_the_compiler_changes(compiler: Any, tmp_pat
 
 
 def test_older_compiler_gets_no_flags_that_it_does_not_know(
-    compiler: Any, calls: Any, program: LoweredProgram
+    compiler: Any, calls: Any, program: LoweredProgram, tmp_path: Path
 ) -> None:
-    made = generator(version="2.24.1.0")
+    compiler(version="2.24.1.0")
+    older = tmp_path / "bin" / "neuronx-cc"
+    older.write_text(older.read_text() + "# another file\n")
+    made = generator()
     assert not made.device.has_int64
     made.generate(program)
     ((_, *flags),) = calls()
@@ -161,6 +164,16 @@ def test_missing_compiler_says_how_to_get_it_and_what_works_without(
     assert dict(known.fingerprint())["tool neuronx-cc"] == b"2.27.0"
     with pytest.raises(CodegenError, match="not installed"):
         known.generate(program)
+
+
+def test_another_version_than_the_key_tells_of_makes_nothing(
+    compiler: Any, calls: Any, program: LoweredProgram
+) -> None:
+    with pytest.raises(
+        CodegenError, match=r"2\.27\.5334.* is installed, and 2\.26\.0 was expected"
+    ):
+        generator(version="2.26.0").generate(program)
+    assert calls() == []
 
 
 def test_illegal_program_never_reaches_the_compiler(compiler: Any, calls: Any) -> None:
@@ -249,5 +262,6 @@ def test_what_the_compiler_got_can_be_kept(
     compiler(mode="exit1", say="bad luck")
     with pytest.raises(CompilerError):
         generator(keep_folder=tmp_path / "kept").generate(program)
-    assert "bad luck" in (tmp_path / "kept" / "compiler-output.txt").read_text()
-    assert read_module((tmp_path / "kept" / "model.hlo.pb").read_bytes()).parameters
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert "bad luck" in (kept / "compiler-output.txt").read_text()
+    assert read_module((kept / "model.hlo.pb").read_bytes()).parameters

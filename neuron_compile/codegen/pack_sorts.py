@@ -1,0 +1,93 @@
+"""Sorts of a 32-bit integer and its place as sorts of one 64-bit integer, for XLA on a CPU.
+
+XLA:CPU calls the comparison of a sort of two arrays through a pointer, and moves both arrays for
+each exchange; of one array of integers it knows the comparison, and is five times as fast.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from neuron_compile.codegen.legality.program_module import (
+    building_at,
+    read_module,
+    replace,
+    walk,
+    write_module,
+)
+from neuron_compile.codegen.legality.tensor_ops import (
+    compare,
+    convert,
+    element_of,
+    integer,
+    shape_of,
+    splat,
+    tensor_of,
+)
+
+_WIDTH: Final = 32
+
+
+def pack_sorts(program: bytes) -> bytes:
+    """The portable artifact with its sorts packed where that is possible."""
+    # Operators' names stand in the artifact as text. Most programs sort nothing.
+    if b"sort" not in program:
+        return program
+    module = read_module(program)
+    sorts = [operation for operation in walk(module.operation) if _is_packable(operation)]
+    for operation in sorts:
+        with building_at(operation):
+            packed = _packed_sort(operation)
+        replace(operation, packed)
+    return write_module(module) if sorts else program
+
+
+def _is_packable(operation: Any) -> bool:
+    """Whether it sorts int32 keys upwards, and with them their places along the sorted dimension."""
+    if operation.name != "stablehlo.sort" or len(operation.operands) != 2:
+        return False
+    keys, places = operation.operands
+    if any(
+        element_of(operand) != ir.IntegerType.get_signless(_WIDTH, operation.context)
+        for operand in (keys, places)
+    ):
+        return False
+    iota = getattr(places, "owner", None)
+    if getattr(iota, "name", None) != "stablehlo.iota":
+        return False
+    dimension = int(operation.attributes["dimension"].value) % len(shape_of(keys))
+    return int(iota.attributes["iota_dimension"].value) == dimension and _is_less(operation)
+
+
+def _is_less(operation: Any) -> bool:
+    block = operation.regions[0].blocks[0]
+    body = [child.operation for child in block.operations]
+    if [child.name for child in body] != ["stablehlo.compare", "stablehlo.return"]:
+        return False
+    comparison, result = body
+    return bool(
+        list(comparison.operands) == list(block.arguments)[:2]
+        and "LT" in str(comparison.attributes["comparison_direction"])
+        and result.operands[0] == comparison.results[0]
+    )
+
+
+def _packed_sort(operation: Any) -> list[Any]:
+    keys, places = operation.operands
+    shape, wide, narrow = shape_of(keys), integer(2 * _WIDTH), integer(_WIDTH)
+    high = stablehlo.shift_left(convert(keys, wide), splat(_WIDTH, shape, wide))
+    # Places are not negative, and all different, so that the order is that of a stable sort.
+    packed = stablehlo.or_(high, convert(places, wide))
+    sort = stablehlo.SortOp(
+        [packed.type], [packed], dimension=operation.attributes["dimension"], is_stable=False
+    )
+    scalar = tensor_of((), wide)
+    block = sort.regions[0].blocks.append(scalar, scalar)
+    with ir.InsertionPoint(block):
+        stablehlo.return_([compare(*block.arguments, "LT")])
+    ordered = sort.results[0]
+    top = stablehlo.shift_right_arithmetic(ordered, splat(_WIDTH, shape, wide))
+    return [convert(top, narrow), convert(ordered, narrow)]
