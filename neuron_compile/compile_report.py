@@ -6,7 +6,7 @@ import html
 import threading
 from dataclasses import dataclass, field
 
-from neuron_compile.graph import CapturedGraph
+from neuron_compile.graph import NamedGraph
 from neuron_compile.observe import Stage, StageEvent
 
 HEADINGS = (
@@ -105,12 +105,12 @@ class Reporter:
             if event.stage is Stage.CODEGEN:
                 row.artifact_bytes = event.byte_count
 
-    def note(self, graph: CapturedGraph, text: str) -> None:
+    def note(self, graph: NamedGraph, text: str) -> None:
         """Add a remark to a graph's row."""
         with self._lock:
             self._row(graph).notes.append(text)
 
-    def _row(self, graph: CapturedGraph) -> GraphReport:
+    def _row(self, graph: NamedGraph) -> GraphReport:
         if graph.number not in self._graphs:
             self._graphs[graph.number] = GraphReport(
                 graph.number, graph.model, graph.role.value, graph.node_count

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 
 from neuron_compile.errors import Float64Warning, UnsupportedOp, UnsupportedOpError
-from neuron_compile.graph import CapturedGraph
+from neuron_compile.graph import NamedGraph
 from neuron_compile.lowering.from_fx import NodeOrigin
 from neuron_compile.options import CompileOptions
 
@@ -14,7 +14,7 @@ _SHOWN = 3
 
 
 def settle_float64(
-    graph: CapturedGraph, demoted: Sequence[NodeOrigin], options: CompileOptions
+    graph: NamedGraph, demoted: Sequence[NodeOrigin], options: CompileOptions
 ) -> None:
     """Warn once a graph about operations that lose precision, as Neuron devices have no float64.
 
@@ -25,10 +25,7 @@ def settle_float64(
     if options.float64 == "error":
         reason = 'float64 is refused by options={"float64": "error"}.'
         raise UnsupportedOpError(
-            [
-                UnsupportedOp(o.operator, o.name, o.operands, reason, o.source)
-                for o in demoted
-            ],
+            [UnsupportedOp(o.operator, o.name, o.operands, reason, o.source) for o in demoted],
             target=options.target,
         )
     places = [f"  {origin.operator}   {origin.source or ''}".rstrip() for origin in demoted]

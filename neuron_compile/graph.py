@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import torch.fx
@@ -20,6 +20,30 @@ class GraphRole(enum.StrEnum):
 
 
 _numbers = itertools.count()
+
+
+class NamedGraph(Protocol):
+    """A graph as people are told of it."""
+
+    @property
+    def model(self) -> str:
+        """The model that it is of."""
+
+    @property
+    def role(self) -> GraphRole:
+        """Which of the model's graphs it is."""
+
+    @property
+    def number(self) -> int:
+        """Graphs are counted in a process."""
+
+    @property
+    def node_count(self) -> int:
+        """Calls in the graph."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +67,18 @@ class CapturedGraph:
     def node_count(self) -> int:
         """Calls in the graph."""
         return sum(node.op == "call_function" for node in self.module.graph.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredGraph:
+    """A graph that an earlier process traced."""
+
+    model: str
+    role: GraphRole
+    node_count: int
+    number: int = field(default_factory=lambda: next(_numbers))
+
+    @property
+    def name(self) -> str:
+        """As of a captured graph."""
+        return f"{self.model} {self.role} (graph {self.number})"

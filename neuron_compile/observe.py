@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from neuron_compile.graph import CapturedGraph
+from neuron_compile.graph import NamedGraph
 
 log = logging.getLogger("neuron_compile")
 
@@ -29,7 +29,7 @@ class StageEvent:
     """A stage of a graph has ended. `outcome` is the cache's (`hit`, `produced`...) or empty;
     `dumps` gives the texts and bytes worth keeping for a person, by file name, to those who ask."""
 
-    graph: CapturedGraph
+    graph: NamedGraph
     stage: Stage
     seconds: float
     outcome: str = ""
