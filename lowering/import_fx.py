@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_map
 from torch_mlir import ir
@@ -46,9 +46,9 @@ def import_fx(
     """The graph as a `TorchProgram`.
 
     Operations that the function library takes become custom calls. So do the nodes numbered in
-    `forced`, which Torch-MLIR is known to refuse, and those in `opaque`, whose callee is unknown: they
-    let lowering go on past operations that fail. Raises `UnsupportedOpError` with every operation that has no
-    form in the torch dialect.
+    `forced`, which Torch-MLIR is known to refuse, and those in `opaque`, whose callee is unknown:
+    they let lowering go on past operations that fail. Raises `UnsupportedOpError` with every
+    operation that has no form in the torch dialect.
     """
     importer = _Importer(list(module.graph.nodes), forced, opaque)
     with _without_stack_traces(module):

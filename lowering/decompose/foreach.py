@@ -19,11 +19,13 @@ _ONE_TENSOR: Final[dict[str, Callable[..., Any]]] = {
     "_foreach_maximum.ScalarList": _aten.clamp_min,
     "_foreach_minimum.Scalar": _aten.clamp_max,
     "_foreach_minimum.ScalarList": _aten.clamp_max,
-    "_foreach_norm.Scalar": lambda x, ord=2, dtype=None: _aten.linalg_vector_norm(
+    "_foreach_norm.Scalar": lambda x, ord=2, dtype=None: _aten.linalg_vector_norm(  # noqa: A006
         x, ord, dtype=dtype
     ),
     "_foreach_zero.default": _aten.zeros_like,
-    "_foreach_copy.default": lambda x, source, non_blocking=False: _aten.copy(x, source),
+    "_foreach_copy.default": lambda x, source, non_blocking=False: _aten.copy(
+        x, source, non_blocking
+    ),
 }
 _LIST_TYPES: Final = ("List[Tensor]", "List[number]")
 

@@ -15,7 +15,7 @@ def rrelu_with_noise_functional(
     lower: float = 0.125,
     upper: float = 1 / 3,
     training: bool = False,
-    generator: Any = None,
+    generator: Any = None,  # noqa: ARG001 - of the schema
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Randomized leaky ReLU (https://arxiv.org/abs/1505.00853) and the slopes that it used."""
     if not training:

@@ -23,7 +23,8 @@ def demote_float64(module: GraphModule) -> tuple[Node, ...]:
     """Make every float64 value a float32 one (complex128: complex64).
 
     Inputs change their type too: the runtime casts them on the way in, and results back on the way
-    out. Returns the calls that compute with less precision than was written; narrowing casts do not.
+    out. Returns the calls that compute with less precision than was written; narrowing casts do
+    not.
     """
     wide = [node for node in module.graph.nodes if _is_wide(value(node))]
     if not wide:
@@ -55,4 +56,3 @@ def _demoted(tensor: torch.Tensor) -> torch.Tensor:
 
 def _is_wide(result: Any) -> bool:
     return tree_any(lambda leaf: isinstance(leaf, torch.Tensor) and leaf.dtype in _NARROWER, result)
-

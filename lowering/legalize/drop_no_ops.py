@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch.fx import GraphModule
@@ -21,7 +21,7 @@ _NO_OPS: Final = (
 
 
 # Where the index that says what is written stands among the arguments.
-_WRITES: Final = {
+_WRITES: Final[dict[Any, int]] = {
     _aten.scatter.src: 2,
     _aten.scatter.value: 2,
     _aten.scatter.reduce: 2,

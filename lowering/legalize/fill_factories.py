@@ -12,7 +12,7 @@ from neuron_compile.lowering.legalize.node_values import call, calls, value
 _aten = torch.ops.aten
 
 # Operator -> where its value stands among the positional arguments, or the value itself.
-_ARGUMENT: Final = {
+_ARGUMENT: Final[dict[Any, int]] = {
     _aten.full.default: 1,
     _aten.full_like.default: 1,
     _aten.new_full.default: 2,
@@ -64,7 +64,7 @@ def _fill_value(node: Node) -> Any:
     if node.target in _VALUE:
         return _VALUE[node.target]
     position = _ARGUMENT[node.target]
-    names = {_aten.scalar_tensor.default: "s"}
+    names: dict[Any, str] = {_aten.scalar_tensor.default: "s"}
     if position < len(node.args):
         return node.args[position]
     return node.kwargs[names.get(node.target, "fill_value")]

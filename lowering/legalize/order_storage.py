@@ -18,7 +18,7 @@ _VIEWS: Final = (_aten.as_strided.default, _aten.as_strided_copy.default)
 _SCATTERS: Final = (_aten.as_strided_scatter.default,)
 # Torch-MLIR's importer rewrites the operator by this name into an index of its own, which takes the
 # operand in its logical order.
-_IMPORTED: Final = {_aten.as_strided.default: _aten.as_strided_copy.default}
+_IMPORTED: Final[dict[Any, Any]] = {_aten.as_strided.default: _aten.as_strided_copy.default}
 
 
 def order_storage(module: GraphModule) -> None:

@@ -13,8 +13,8 @@ _aten = torch.ops.aten
 def replace_copies(module: GraphModule) -> None:
     """Replace `copy(self, source)` by a conversion and an expansion of `source`.
 
-    Nothing is left of `self` but its type; its strides concern only a graph's results, whose own are
-    recorded before.
+    Nothing is left of `self` but its type; its strides concern only a graph's results, whose own
+    are recorded before.
     """
     for node in calls(module, _aten.copy.default):
         target, source = value(node), node.args[1]

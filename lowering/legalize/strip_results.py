@@ -110,5 +110,12 @@ def _share_memory(node: Node, source: Node) -> bool:
     first = ours[0] if isinstance(ours, list | tuple) else ours
     if not isinstance(first, torch.Tensor) or not isinstance(theirs, torch.Tensor):
         return False
+    # The memory of a lazy conjugate, or of a part of a complex number, holds other values.
+    if (first.dtype, first.is_conj(), first.is_neg()) != (
+        theirs.dtype,
+        theirs.is_conj(),
+        theirs.is_neg(),
+    ):
+        return False
     shared: bool = first.untyped_storage()._cdata == theirs.untyped_storage()._cdata
     return shared

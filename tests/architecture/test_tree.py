@@ -12,10 +12,10 @@ from source_tree import (
     SOURCES,
     TESTS,
     can_fail,
+    covered_modules,
     functions_of_tests,
     holds_code,
     module_name,
-    covered_modules,
 )
 
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "base", "misc"}

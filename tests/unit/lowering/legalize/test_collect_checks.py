@@ -43,7 +43,7 @@ def test_index_is_checked_against_the_size_from_both_ends(index: list[int], is_b
     assert "dimension 0 with size 3" in check.message
     # The graph's own look-up would raise in eager: only the check is computed here.
     output = next(iter(reversed(module.graph.nodes)))
-    output.args = ((output.args[0][-1],),)  # type: ignore[index]
+    output.args = ((output.args[0][-1],),)
     module.graph.eliminate_dead_code()
     assert run(module, x, i)[0].tolist() == [is_bad]
 
@@ -57,7 +57,7 @@ def test_integer_divisor_is_checked_and_a_float_one_is_not(
 
     def only_check(module: torch.fx.GraphModule) -> None:
         output = next(iter(reversed(module.graph.nodes)))
-        output.args = ((output.args[0][-1],),)  # type: ignore[index]
+        output.args = ((output.args[0][-1],),)
         module.graph.eliminate_dead_code()
 
     x, y = torch.tensor([4, 5]), torch.tensor(divisor)
