@@ -113,15 +113,20 @@ class ActionCache:
 
     def get(self, key: ActionKey) -> Mapping[str, bytes] | None:
         """The verified blobs of `key`, or `None`. While they live, eviction spares the entry."""
+        result = self.recall(key.digest)
+        return None if result is None else result.blobs
+
+    def recall(self, digest: str) -> ActionResult | None:
+        """As `get`, for who has kept no more of a key than its digest."""
         start = time.perf_counter()
-        found = self._local.look_up(key.digest)
+        found = self._local.look_up(digest)
         if found is not None:
-            return self._hit(Outcome.HIT, found, start).blobs
-        found = self._fetch(key.digest)
+            return self._hit(Outcome.HIT, found, start)
+        found = self._fetch(digest)
         if found is None:
             self.counters.add("misses")
             return None
-        return self._hit(Outcome.REMOTE_HIT, found, start).blobs
+        return self._hit(Outcome.REMOTE_HIT, found, start)
 
     def discard(self, key: ActionKey, reason: str) -> None:
         """Set the entry of `key` aside: its bytes are sound and still no use, for `reason`.

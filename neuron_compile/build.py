@@ -42,13 +42,21 @@ class Build:
             return lower_graph(imported, runner.lower, runner.convert, target)
 
         while True:
-            key = ActionKey(Stage.LOWER.value, actions.lower_key(imported.program))
             try:
                 return self._cache.get_or_produce(
-                    key, lambda: around(produce), what=f"{Stage.LOWER} of {name}"
+                    self.lower_key(imported), lambda: around(produce), what=f"{Stage.LOWER} of {name}"
                 )
             except ToolsChangedError:
                 log.info("the code of lowering was changed: making the key of %s again", name)
+
+    @staticmethod
+    def lower_key(imported: FxLowering) -> ActionKey:
+        """What `lower` looks for."""
+        return ActionKey(Stage.LOWER.value, actions.lower_key(imported.program))
+
+    def recall(self, lowered_key: str) -> ActionResult | None:
+        """What `lower` gave for the key with this digest, if the cache has it."""
+        return self._cache.recall(lowered_key)
 
     def generate(self, name: str, lowered: ActionResult, around: Around = directly) -> ActionResult:
         """The blobs of the artifact. Raises `CodegenError`."""

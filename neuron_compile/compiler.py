@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from neuron_compile.ahead import BegunWork, Meanwhile
 from neuron_compile.build import Build
@@ -13,8 +14,9 @@ from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.codegen.legality.refusal import LocatedCodegenError
 from neuron_compile.errors import SourceLine
 from neuron_compile.float64 import settle_float64
-from neuron_compile.graph import CapturedGraph, GraphRole
+from neuron_compile.graph import CapturedGraph, GraphRole, NamedGraph
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
+from neuron_compile.lowering.program import Signature
 from neuron_compile.observe import Observer, Stage, StageEvent, Stopwatch, stopwatch
 from neuron_compile.options import CompileOptions
 from neuron_compile.runtime.compiled_graph import CompiledGraph
@@ -23,6 +25,14 @@ from neuron_compile.workers.in_process import InProcess
 from neuron_compile.workers.runner import ActionRunner
 
 Blobs = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedGraph:
+    """A graph in the torch dialect."""
+
+    graph: CapturedGraph
+    imported: FxLowering
 
 
 class Compiler:
@@ -53,8 +63,18 @@ class Compiler:
         A cold and a warm start run the same code: what an action gives is always taken from bytes.
         If there is work to do, that on `upcoming`, the graph to be compiled next, begins meanwhile.
         """
+        return self.finish(self.prepare(graph), upcoming)
+
+    def prepare(self, graph: CapturedGraph) -> PreparedGraph:
+        """The first stage: what takes this process and the graph itself."""
+        return PreparedGraph(graph, self._import(graph))
+
+    def finish(
+        self, prepared: PreparedGraph, upcoming: CapturedGraph | None = None
+    ) -> CompiledGraph:
+        """The other stages."""
+        graph, imported = prepared.graph, prepared.imported
         around = self._meanwhile(upcoming).during
-        imported = self._import(graph)
         begun = self._begun.take(imported.program)
         lowered = self._action(
             graph,
@@ -73,7 +93,28 @@ class Compiler:
             )
             if self._values:
                 artifact = self._values.generate(graph.name, lowered)
-        return self._load(graph, imported, artifact.blobs)
+        return self._load(graph, imported.signature, artifact.blobs)
+
+    def lowered_key(self, prepared: PreparedGraph) -> str:
+        """The digest by which `restore` finds the StableHLO program again."""
+        return self._build.lower_key(prepared.imported).digest
+
+    def restore(
+        self, graph: NamedGraph, lowered_key: str, signature: Signature
+    ) -> CompiledGraph | None:
+        """The callable of a graph that an earlier process prepared; None if the cache does not have
+        its StableHLO program."""
+        with stopwatch(Stage.LOWER) as watch:
+            lowered = self._build.recall(lowered_key)
+        if lowered is None:
+            return None
+        self._tell_action(graph, Stage.LOWER, watch, lowered)
+        artifact = self._action(
+            graph, Stage.CODEGEN, lambda: self._build.generate(graph.name, lowered)
+        )
+        if self._values:
+            artifact = self._values.generate(graph.name, lowered)
+        return self._load(graph, signature, artifact.blobs)
 
     def warm(self) -> None:
         """Get ready to compile, in the background."""
@@ -107,23 +148,28 @@ class Compiler:
         return self.options.bounds_checks and is_host and graph.role is not GraphRole.BACKWARD
 
     def _action(
-        self, graph: CapturedGraph, stage: Stage, result_of: Callable[[], ActionResult]
+        self, graph: NamedGraph, stage: Stage, result_of: Callable[[], ActionResult]
     ) -> ActionResult:
         with stopwatch(stage) as watch:
             result = result_of()
-        size = sum(map(len, result.blobs.values()))
-        self._tell(graph, stage, watch, result.outcome.value, size, lambda: result.blobs)
+        self._tell_action(graph, stage, watch, result)
         return result
 
-    def _load(self, graph: CapturedGraph, imported: FxLowering, blobs: Blobs) -> CompiledGraph:
+    def _tell_action(
+        self, graph: NamedGraph, stage: Stage, watch: Stopwatch, result: ActionResult
+    ) -> None:
+        size = sum(map(len, result.blobs.values()))
+        self._tell(graph, stage, watch, result.outcome.value, size, lambda: result.blobs)
+
+    def _load(self, graph: NamedGraph, signature: Signature, blobs: Blobs) -> CompiledGraph:
         with stopwatch(Stage.LOAD) as watch:
-            compiled = CompiledGraph(graph.name, imported.signature, load(blobs))
+            compiled = CompiledGraph(graph.name, signature, load(blobs))
         self._tell(graph, Stage.LOAD, watch)
         return compiled
 
     def _tell(
         self,
-        graph: CapturedGraph,
+        graph: NamedGraph,
         stage: Stage,
         watch: Stopwatch,
         outcome: str = "",
