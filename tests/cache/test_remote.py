@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import socket
 import threading
 import time
@@ -230,6 +232,36 @@ def test_a_forked_process_opens_a_connection_of_its_own(
     assert other.get(actions.key(2)) is None  # its connection is open before the fork
     child = fork(lambda say: say(other.get_or_produce(actions.key(1), _never).outcome))
     assert child.join() == [Outcome.REMOTE_HIT]
+
+
+@pytest.fixture
+def web_server(tmp_path: Path) -> Iterator[str]:
+    """Serves a folder over HTTP, as an artifact server would."""
+    (tmp_path / "remote").mkdir()
+    handler = functools.partial(_QuietHandler, directory=str(tmp_path / "remote"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class _QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Nothing on the standard error."""
+
+
+def test_a_web_server_serves_what_a_folder_holds(
+    host: Callable[..., ActionCache], actions: Actions, tmp_path: Path, web_server: str
+) -> None:
+    writer = host("a", RemotePolicy(f"file://{tmp_path}/remote", write_back=True))
+    for number in range(20):
+        writer.get_or_produce(actions.key(number), actions.producer(number))
+    reader = host("b", RemotePolicy(web_server))
+    result = reader.get_or_produce(actions.key(3), _never)
+    assert result.outcome is Outcome.REMOTE_HIT
+    assert dict(result.blobs) == actions.blobs(3)
+    assert reader.get(actions.key(77)) is None
+    assert len(reader.present([actions.key(number) for number in range(40)])) == 20
 
 
 # --- Remotes in trouble ---
