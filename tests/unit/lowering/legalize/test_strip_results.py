@@ -30,3 +30,12 @@ def test_number_that_is_computed_is_refused() -> None:
     module = capture(lambda x: [x.sin(), x.shape[0] * 2], torch.ones(3), symbolic=True)
     with pytest.raises(LoweringError, match="only known at run time"):
         strip_results(module)
+
+
+def test_lazy_conjugate_is_a_result_of_its_own() -> None:
+    def function(z: Tensor) -> list[Tensor]:
+        computed = z * 2
+        return [computed, computed.conj()]
+
+    module = capture(function, torch.tensor([1 + 2j]))
+    assert strip_results(module) == (0, 1)
