@@ -7,11 +7,12 @@ vector width), outputs are XLA's own buffers handed to PyTorch the same way.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neuron_compile.errors import ExecutionError
 from neuron_compile.pjrt import client as pjrt
 from neuron_compile.pjrt.lapack import ensure_lapack
+from neuron_compile.runtime.lent_buffers import LentBuffers
 
 if TYPE_CHECKING:
     import torch
@@ -27,7 +28,7 @@ class PjrtExecutable:
 
     def _load(self) -> None:
         from jaxlib import _jax
-        from torch._C import _from_dlpack, _to_dlpack
+        from torch._C import _from_dlpack
 
         ensure_lapack(self._custom_calls)
         self._generation = pjrt.generation()
@@ -40,20 +41,16 @@ class PjrtExecutable:
                 why=str(error).strip(),
                 hint="clear the cache with `neuron-compile cache clear`.",
             ) from error
-        self._device: Any = pjrt.client().local_devices()[0]
-        self._import = _jax.dlpack_managed_tensor_to_buffer
+        self._lent = LentBuffers(pjrt.client().local_devices()[0])
         self._export = _jax.buffer_to_dlpack_managed_tensor
-        self._to_dlpack = _to_dlpack
         self._from_dlpack = _from_dlpack
 
     def execute(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """See `Executable.execute`."""
         if self._generation != pjrt.generation():
             self._load()
-        device, to_buffer, to_dlpack = self._device, self._import, self._to_dlpack
-        buffers = [to_buffer(to_dlpack(tensor), device, None) for tensor in inputs]
         try:
-            results = self._loaded.execute_sharded(buffers)
+            results = self._loaded.execute_sharded(self._lent.lend(inputs))
         except RuntimeError as error:
             raise ExecutionError(
                 "a compiled graph failed while running on the host", why=str(error).strip()

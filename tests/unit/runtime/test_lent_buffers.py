@@ -1,0 +1,60 @@
+"""Inputs are lent to XLA where they lie; parameters' buffers are kept while their memory is the same."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import torch
+from torch import nn
+
+from neuron_compile.pjrt.client import client
+from neuron_compile.runtime.lent_buffers import LentBuffers
+
+
+def lent() -> LentBuffers:
+    return LentBuffers(client().local_devices()[0])
+
+
+def test_memory_is_lent_not_copied() -> None:
+    x = torch.ones(64)
+    (buffer,) = lent().lend([x])
+    assert buffer.unsafe_buffer_pointer() == x.data_ptr()
+
+
+def test_parameter_keeps_its_buffer_while_its_memory_stays() -> None:
+    buffers, parameter = lent(), nn.Parameter(torch.ones(64))
+    (first,) = buffers.lend([parameter])
+    with torch.no_grad():
+        parameter.mul_(2)
+    (second,) = buffers.lend([parameter])
+    assert second is first
+    parameter.data = torch.zeros(64)
+    (third,) = buffers.lend([parameter])
+    assert third.unsafe_buffer_pointer() == parameter.data_ptr()
+
+
+def test_other_tensors_are_not_kept() -> None:
+    buffers, x = lent(), torch.ones(64)
+    (first,) = buffers.lend([x])
+    (second,) = buffers.lend([x])
+    assert second is not first
+
+
+def test_copy_of_unaligned_parameter_is_not_kept() -> None:
+    buffers, parameter = lent(), nn.Parameter(torch.ones(65)[1:])
+    (first,) = buffers.lend([parameter])
+    assert first.unsafe_buffer_pointer() != parameter.data_ptr()
+    (second,) = buffers.lend([parameter])
+    assert second is not first
+
+
+def test_kept_buffer_does_not_keep_the_parameter_or_its_gradient() -> None:
+    buffers, parameter = lent(), nn.Parameter(torch.ones(64))
+    parameter.grad = torch.ones(64)
+    gradient, alive = weakref.ref(parameter.grad), weakref.ref(parameter)
+    buffers.lend([parameter])
+    del parameter
+    gc.collect()
+    assert alive() is None
+    assert gradient() is None
