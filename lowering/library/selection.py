@@ -16,10 +16,6 @@ _SPARE: Final = 4
 _BLOCK: Final = 32
 _LAST: Final = -(2**31)
 
-# Of a float32's bits.
-_NO_SIGN: Final = 2**31 - 1
-_INFINITY: Final = 0x7F800000
-
 
 def first_places(rows: Any, k: int, largest: bool) -> Any | None:
     """int64 places of the `k` greatest or smallest along the last dimension, the first leading.
@@ -38,16 +34,28 @@ def first_places(rows: Any, k: int, largest: bool) -> Any | None:
 
 
 def order_keys(array: Any) -> Any:
-    """int32 keys in the order of numbers of up to 32 bits: zeros are equal, NaN is the greatest."""
+    """Signed integers in the order of the numbers: zeros are equal, NaN is the greatest.
+
+    Of 32 bits, or of 64 where the numbers have as many.
+    """
     if jnp.issubdtype(array.dtype, jnp.floating):
-        # As integers throughout: to XLA's CPU code a subnormal number equals 0.
-        bits = lax.bitcast_convert_type(array.astype(jnp.float32), jnp.int32)
-        size = bits & _NO_SIGN
-        key = jnp.where(size == 0, 0, _mirrored(bits))
-        return jnp.where(size > _INFINITY, _NO_SIGN, key)
-    if array.dtype == jnp.uint32:
-        return lax.bitcast_convert_type(array, jnp.int32) ^ _LAST
-    return array.astype(jnp.int32)
+        return _keys_of_floats(array)
+    if array.dtype in (jnp.uint32, jnp.uint64):
+        signed = jnp.int32 if array.dtype == jnp.uint32 else jnp.int64
+        return lax.bitcast_convert_type(array, signed) ^ jnp.iinfo(signed).min
+    return array if array.dtype == jnp.int64 else array.astype(jnp.int32)
+
+
+def _keys_of_floats(array: Any) -> Any:
+    # As integers throughout: to XLA's CPU code a subnormal number equals 0.
+    is_double = array.dtype == jnp.float64
+    integer = jnp.int64 if is_double else jnp.int32
+    wide = array if is_double else array.astype(jnp.float32)
+    infinity = 0x7FF0000000000000 if is_double else 0x7F800000
+    bits = lax.bitcast_convert_type(wide, integer)
+    size = bits & jnp.iinfo(integer).max
+    key = jnp.where(size == 0, 0, _mirrored(bits))
+    return jnp.where(size > infinity, jnp.iinfo(integer).max, key)
 
 
 def _greatest_of_blocks(keys: Any, k: int) -> Any:
@@ -70,4 +78,4 @@ def _greatest(keys: Any, k: int) -> Any:
 
 def _mirrored(bits: Any) -> Any:
     """From a float's bits to its key, and back: negative numbers are in reverse order."""
-    return jnp.where(bits < 0, bits ^ _NO_SIGN, bits)
+    return jnp.where(bits < 0, bits ^ jnp.iinfo(bits.dtype).max, bits)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from neuron_compile.lowering.library.axes import at_least_1d, canonical, drop_dim
-from neuron_compile.lowering.library.selection import first_places
+from neuron_compile.lowering.library.selection import first_places, order_keys
 
 
 def sort(self: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
@@ -111,16 +111,14 @@ def mode(self: Any, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
 
 
 def _ordered(array: Any, dim: int, descending: bool) -> tuple[Any, Any]:
-    # 32-bit indices halve the memory that the sort moves.
-    small = array.shape[dim] < 2**31
-    index = lax.broadcasted_iota(jnp.int32 if small else jnp.int64, array.shape, dim)
-    keys = array.astype(jnp.uint8) if array.dtype == bool else array
-    if descending:
-        keys, index = jnp.flip(keys, dim), jnp.flip(index, dim)
-    keys, index = lax.sort((keys, index), dimension=dim, is_stable=True, num_keys=1)
-    if descending:
-        keys, index = jnp.flip(keys, dim), jnp.flip(index, dim)
-    return keys.astype(array.dtype), index.astype(jnp.int64)
+    rows = jnp.moveaxis(array, dim, -1)
+    keys = order_keys(rows)
+    # 32-bit places halve the memory that the sort moves.
+    small = rows.shape[-1] < 2**31
+    place = lax.broadcasted_iota(jnp.int32 if small else jnp.int64, rows.shape, rows.ndim - 1)
+    _, place = lax.sort((~keys if descending else keys, place), is_stable=True, num_keys=1)
+    values = jnp.take_along_axis(rows, place, axis=-1)
+    return jnp.moveaxis(values, -1, dim), jnp.moveaxis(place.astype(jnp.int64), -1, dim)
 
 
 def _median(self: Any, dim: int, keepdim: bool, *, skip_nan: bool) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff
 from neuron_compile.codegen.describe import describe
 from neuron_compile.codegen.emulation import Emulation
+from neuron_compile.codegen.pack_sorts import pack_sorts
 from neuron_compile.errors import CodegenError
 from neuron_compile.lowering import LoweredProgram
 from neuron_compile.pjrt.client import client, devices
@@ -75,7 +76,9 @@ class HostCodeGenerator:
         ensure_lapack(program.custom_calls)
         try:
             executable = client().compile_and_load(
-                program.stablehlo, devices(), compile_options(self._optimization_level)
+                pack_sorts(program.stablehlo),
+                devices(),
+                compile_options(self._optimization_level),
             )
             code = executable.serialize()
         except RuntimeError as error:

@@ -46,7 +46,7 @@ def pack_sorts(program: bytes) -> bytes:
 
 
 def _is_packable(operation: Any) -> bool:
-    """Whether it sorts int32 keys upwards, and with them their places along the sorted dimension."""
+    """Whether it sorts int32 keys upwards, and with them their places in the sorted dimension."""
     if operation.name != "stablehlo.sort" or len(operation.operands) != 2:
         return False
     keys, places = operation.operands
