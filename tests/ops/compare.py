@@ -25,9 +25,9 @@ def difference(
 ) -> str | None:
     """What is wrong with `actual`, or None.
 
-    Structure, type, shape and dtype must be equal; tensors must agree within the tolerance, or be no
-    further than `expected` from `reference()`, the same result in float64; 32 bits may be twice as
-    far, for which another order of summation is enough.
+    Structure, type, shape and dtype must be equal; tensors must agree within the tolerance, or be
+    no further than `expected` from `reference()`, the same result in float64; 32 bits may be twice
+    as far, for which another order of summation is enough.
     Without `values` the elements are free, as those of random operators are.
     """
     wanted, structure = tree_flatten(expected)

@@ -80,8 +80,8 @@ def evaluate_eagerly(sample: Sample) -> Evaluation:
 def evaluate_compiled(samples: Sequence[Sample], *, backward: bool = True) -> list[Evaluation]:
     """Results and gradients of many samples compiled as one graph. Raises our errors.
 
-    This is the backend as users have it, but for Dynamo, the cache and the report; random operators,
-    partitioning and decompositions included.
+    This is the backend as users have it, but for Dynamo, the cache and the report; random
+    operators, partitioning and decompositions included.
     """
     register_known_sizes()
     arguments = [sample.tensors() for sample in samples]

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from typing import Any, Final
+from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import (
@@ -32,15 +33,15 @@ def examine(
     sample: int | None = None,
     limit: int = SAMPLE_LIMIT,
     values: bool = True,
-    unique: bool = True,
+    compared: str = "all",
     tolerance: Sequence[float] | None = None,
 ) -> EntryOutcome:
     """Compile at most `limit` of the entry's samples as one graph and compare each with eager.
 
     If the group fails, it is halved until the samples at fault stand alone. `sample` picks one.
     Without `values`, the elements of a sample do not count if they differ in eager from seed to
-    seed; without `unique` the entry's results are
-    compared as it processes them for differentiation, since they are not unique themselves.
+    seed; `compared` says
+    which results: `"all"`, the `"first"`, or all as `"processed"` for differentiation.
     `tolerance` (relative, absolute) replaces PyTorch's own.
     """
     torch.set_num_threads(1)
@@ -52,7 +53,7 @@ def examine(
         warnings.simplefilter("ignore")
         expected = {s.index: e for s in chosen if (e := _eager(s)) is not None}
         bounds = tolerance_of(op, dtype) if tolerance is None else Tolerance(*tolerance)
-        examination = _Examination(outcome, expected, bounds, values, unique)
+        examination = _Examination(outcome, expected, bounds, values, compared)
         examination.run([s for s in chosen if s.index in expected])
     outcome.seconds = round(time.perf_counter() - start, 2)
     return outcome
@@ -73,13 +74,13 @@ class _Examination:
         expected: dict[int, Evaluation],
         tolerance: Tolerance,
         values: bool,
-        unique: bool,
+        compared: str,
     ) -> None:
         self._outcome = outcome
         self._expected = expected
         self._tolerance = tolerance
         self._values = values
-        self._unique = unique
+        self._compared = compared
         self._failures = 0
 
     def run(self, samples: Sequence[Sample]) -> None:
@@ -123,10 +124,10 @@ class _Examination:
         truth = _Truth(sample)
         values = self._values or not _is_random(sample)
         forward = difference(
-            expected.result if self._unique else expected.processed,
-            found.result if self._unique else found.processed,
+            self._results(expected),
+            self._results(found),
             self._tolerance,
-            lambda: truth.evaluation.result if self._unique else truth.evaluation.processed,
+            lambda: self._results(truth.evaluation),
             values=values,
         )
         backward = difference(
@@ -144,6 +145,11 @@ class _Examination:
             forward or (f"backward: {backward}" if backward else ""),
         )
 
+    def _results(self, evaluation: Evaluation) -> Any:
+        if self._compared == "processed":
+            return evaluation.processed
+        return evaluation.result[0] if self._compared == "first" else evaluation.result
+
 
 def _is_random(sample: Sample) -> bool:
     """Whether eager gives other numbers for another seed, or in memory that held other numbers."""
@@ -154,7 +160,9 @@ def _is_random(sample: Sample) -> bool:
 
 def _seeded(sample: Sample, seed: int) -> tuple[Any, Any]:
     torch.manual_seed(seed)
-    evaluation = evaluate_eagerly(sample)
+    # Some entries set a seed of their own before each call.
+    with mock.patch.object(torch, "manual_seed"):
+        evaluation = evaluate_eagerly(sample)
     return evaluation.result, evaluation.gradients
 
 

@@ -12,8 +12,8 @@ class Expectation:
 
     `outcome` is `"unsupported"` (some samples must raise `UnsupportedOpError` or
     `DynamicShapesError`, the others are right), `"inexact"` (right within `tolerance`, relative and
-    absolute, and not within PyTorch's own), or `"excluded"` (cannot be right by its nature, and must
-    not be). `dtypes` are those concerned; empty means all.
+    absolute, and not within PyTorch's own), or `"excluded"` (cannot be right by its nature, and
+    must not be). `dtypes` are those concerned; empty means all.
     """
 
     outcome: str
@@ -87,10 +87,46 @@ NOT_UNIQUE: Final[dict[str, str]] = dict.fromkeys(
     "vectors are determined up to a sign or phase",
 )
 
+# Only the first result is compared.
+FIRST_RESULT: Final[dict[str, str]] = dict.fromkeys(
+    ("kthvalue", "mode", "topk"), "which of several equal elements is found is not determined"
+)
+
 _DATA_DEPENDENT: Final = "the size of a result, or a Python value, depends on data"
 _SPARSE: Final = "sparse layouts have no form in StableHLO"
 
-EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {}
+_STORAGE: Final = "the storage holds more than the tensor, and a program gets the tensor alone"
+
+EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {
+    **dict.fromkeys(
+        (
+            "allclose",
+            "argwhere",
+            "equal",
+            "index_fill",
+            "index_put",
+            "item",
+            "linalg.lstsq",
+            "linalg.lstsq.grad_oriented",
+            "masked_select",
+            "narrow",
+            "nn.functional.gaussian_nll_loss",
+            "nonzero",
+            "repeat_interleave",
+            "tensor_split",
+            "unique",
+            "unique_consecutive",
+        ),
+        (Expectation("excluded", _DATA_DEPENDENT),),
+    ),
+    **dict.fromkeys(
+        ("sparse.mm.reduce", "sparse.sampled_addmm", "to_sparse"),
+        (Expectation("excluded", _SPARSE),),
+    ),
+    "as_strided.partial_views": (Expectation("unsupported", _STORAGE),),
+    "chalf": (Expectation("excluded", "StableHLO has no complex numbers of 16-bit parts"),),
+    "empty_strided": (Expectation("excluded", "a result whose elements overlap in memory"),),
+}
 
 
 def is_random(name: str) -> bool:
@@ -98,9 +134,12 @@ def is_random(name: str) -> bool:
     return name in RANDOM
 
 
-def is_unique(name: str) -> bool:
-    """Whether the entry's results are determined by its arguments."""
-    return name not in NOT_UNIQUE
+def compared_results(name: str) -> str:
+    """How much of the entry's results is determined: `"all"`, `"first"`, or as `"processed"` by the
+    entry itself."""
+    if name in NOT_UNIQUE:
+        return "processed"
+    return "first" if name in FIRST_RESULT else "all"
 
 
 def expectation(name: str, dtype_name: str) -> Expectation | None:

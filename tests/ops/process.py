@@ -23,7 +23,7 @@ class Process:
     def __init__(self, seconds_limit: float = 100.0) -> None:
         self._seconds_limit = seconds_limit
         self._worker: subprocess.Popen[str] | None = None
-        self._stderr = tempfile.TemporaryFile("w+")
+        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
 
     def examine(self, name: str, dtype_name: str, **settings: Any) -> EntryOutcome:
         """See `examine.examine`; a crash or a hang becomes `CRASHED` or `SLOW`."""
@@ -48,7 +48,7 @@ class Process:
         return outcome
 
     def close(self) -> None:
-        """End the worker."""
+        """End the worker. It is started again when next needed."""
         worker, self._worker = self._worker, None
         if worker is None:
             return

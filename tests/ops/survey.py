@@ -15,7 +15,7 @@ from threading import local
 from typing import Final
 
 from ops.entries import DTYPES, cases, dtype_name, dtype_named
-from ops.expectations import is_random, is_unique
+from ops.expectations import compared_results, is_random
 from ops.outcome import EntryOutcome
 from ops.process import Process
 from ops.samples import SAMPLE_LIMIT
@@ -48,7 +48,7 @@ def main() -> None:
             sample=options.sample,
             limit=options.limit,
             values=not is_random(name),
-            unique=is_unique(name),
+            compared=compared_results(name),
         )
         return found
 

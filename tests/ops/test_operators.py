@@ -13,12 +13,13 @@ import pytest
 from ops.entries import cases, entries
 from ops.expectations import (
     EXPECTATIONS,
+    FIRST_RESULT,
     NOT_UNIQUE,
     RANDOM,
     Expectation,
+    compared_results,
     expectation,
     is_random,
-    is_unique,
 )
 from ops.outcome import EntryOutcome, Verdict
 from ops.process import Process
@@ -41,7 +42,9 @@ def parameters() -> Iterator[object]:
 @pytest.mark.parametrize(("name", "dtype"), parameters())
 def test_operator(process: Process, name: str, dtype: str) -> None:
     expected = expectation(name, dtype)
-    outcome = process.examine(name, dtype, values=not is_random(name), unique=is_unique(name))
+    outcome = process.examine(
+        name, dtype, values=not is_random(name), compared=compared_results(name)
+    )
     if expected is None:
         assert outcome.is_right, report(outcome)
         return
@@ -49,7 +52,7 @@ def test_operator(process: Process, name: str, dtype: str) -> None:
     found = {outcome.forward, outcome.backward}
     if expected.outcome == "inexact":
         wide = process.examine(
-            name, dtype, unique=is_unique(name), tolerance=expected.tolerance
+            name, dtype, compared=compared_results(name), tolerance=expected.tolerance
         )
         assert wide.is_right, report(wide)
     else:
@@ -78,7 +81,7 @@ def report(outcome: EntryOutcome) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("table", [EXPECTATIONS, RANDOM, NOT_UNIQUE])
+@pytest.mark.parametrize("table", [EXPECTATIONS, RANDOM, NOT_UNIQUE, FIRST_RESULT])
 def test_every_expectation_names_an_entry_and_a_reason(table: dict[str, object]) -> None:
     unknown = sorted(set(table) - set(entries()))
     assert not unknown
