@@ -60,7 +60,9 @@ class LocalTier:
         is_coherent = policy.store_locks
         if is_coherent is None:
             is_coherent = has_coherent_locks(directory)
-        self.lock_directories = [locks_directory, *([self.layout.locks] if is_coherent else [])]
+        # Without a folder of the user's choice, locks in the store suffice where all can see them.
+        own = [] if is_coherent and policy.locks_directory is None else [locks_directory]
+        self.lock_directories = [*own, *([self.layout.locks] if is_coherent else [])]
         self._spare_seconds = 0.0 if is_coherent else _SPARE_SECONDS
         leases = self.layout.leases if is_coherent else locks_directory / "leases"
         self.holds = Holds(leases, is_recording=self.is_writable)

@@ -44,11 +44,11 @@ class CachePolicy:
     """How a cache behaves.
 
     `wait_seconds` is how long one who wants a key waits for another who is producing it, before
-    producing it itself. `locks_directory` is a directory on a local disk (default: one for this
-    user under the system's temporary directory). `store_locks` says whether lock files in the store
-    itself are used too: `None` decides by the kind of file system. `allow_shared` accepts a
-    directory that others can write to. `key_file` holds the secret that entries are signed and
-    checked with.
+    producing it itself. `locks_directory` is a directory on a local disk (default: none where lock
+    files in the store work, else one for this user under the system's temporary directory).
+    `store_locks` says whether lock files in the store itself are used: `None` decides by the kind
+    of file system. `allow_shared` accepts a directory that others can write to. `key_file` holds
+    the secret that entries are signed and checked with.
     """
 
     limits: Limits = field(default_factory=Limits)
