@@ -129,6 +129,6 @@ def test_structured_trace_holds_stablehlo_and_timed_stages(tmp_path: Path) -> No
         json.loads(line[line.index("{") :]) for line in text.splitlines() if line.startswith("V")
     ]
     names = [record["artifact"]["name"] for record in records if "artifact" in record]
-    assert "neuron_stablehlo_inference_0" in names
+    assert any(name.startswith("neuron_stablehlo_inference_") for name in names)
     assert "stablehlo.sine" in text
     assert "neuron_codegen" in text
