@@ -12,6 +12,8 @@ from neuron_compile.workers.reproducer import write_reproducer
 from neuron_compile.workers.request import GENERATE, Request
 
 _QUOTED_LINES: Final = 6
+# The first line that faulthandler writes.
+_DUMP: Final = "Fatal Python error"
 
 
 def explain_failure(
@@ -39,13 +41,19 @@ def explain_failure(
             f"report this with the folder {folder}, or run it again with\n"
             f"      python -m neuron_compile.workers.reproduce {folder}"
         )
-    lines = [line.rstrip() for line in output.splitlines() if line.strip()]
     is_codegen = request.action == GENERATE
     kind = CodegenError if is_codegen else LoweringError
     what = "generating code for a program" if is_codegen else "lowering a graph to StableHLO"
     return kind(
         f"{what} failed",
-        where=lines[-_QUOTED_LINES:],
+        where=_last_words(output),
         why=f"{reason}.",
         hint="\n      ".join(filter(None, (hint, report))),
     )
+
+
+def _last_words(output: str) -> list[str]:
+    """The end of the output, or of what comes before Python's list of threads."""
+    lines = [line.rstrip() for line in output.splitlines() if line.strip()]
+    ends = [number for number, line in enumerate(lines) if line.startswith(_DUMP)]
+    return lines[: ends[0] + 1 if ends else len(lines)][-_QUOTED_LINES:]

@@ -26,6 +26,10 @@ class WorkersUnavailableError(Exception):
     """No worker process can be started on this machine."""
 
 
+class PoolClosedError(Exception):
+    """The pool was closed, because the process ends."""
+
+
 @dataclass(frozen=True, slots=True)
 class Retirement:
     """When a worker is ended to give its memory back: after so many seconds without work, so many
@@ -72,7 +76,8 @@ class WorkerPool:
         """The answer to a request, by the next free worker: see `WorkerProcess.carry_out`.
 
         A worker that was lost before it began is replaced without a word, and one that somebody
-        else killed in the middle once. Raises `WorkerLostError`, `WorkersUnavailableError`.
+        else killed in the middle once. Raises `WorkerLostError`, `WorkersUnavailableError`,
+        `PoolClosedError`.
         """
         was_killed = False
         for attempt in range(1, _TRIES + 1):
@@ -88,6 +93,7 @@ class WorkerPool:
                     raise
                 was_killed |= lost.had_begun
                 log.info("%s (%s); trying again", lost, request.action)
+                continue
             except BaseException:
                 self._discard(worker)
                 raise
@@ -115,15 +121,18 @@ class WorkerPool:
             return sorted(worker.pid for worker in self._all if worker.is_alive)
 
     def close(self) -> None:
-        """End all workers, busy ones included, at once."""
+        """End all workers at once; who waits for a busy one gets `PoolClosedError`."""
         with self._changed:
             self._is_closed = True
-            workers = list(self._all)
+            idle = [worker for worker, _ in self._idle]
+            busy = self._all.difference(idle)
             self._all.clear()
             self._idle.clear()
             self._changed.notify_all()
-        for worker in workers:
+        for worker in idle:
             worker.end()
+        for worker in busy:
+            worker.kill()
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's workers without touching them."""
@@ -136,7 +145,7 @@ class WorkerPool:
         with self._changed:
             while True:
                 if self._is_closed:
-                    raise WorkersUnavailableError("the process is ending")
+                    raise PoolClosedError("the pool of workers was closed")
                 if self._start_failure is not None:
                     failure, self._start_failure = self._start_failure, None
                     raise WorkersUnavailableError(str(failure)) from failure

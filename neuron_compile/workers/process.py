@@ -132,12 +132,16 @@ class WorkerProcess:
         self._said.clear()
         return said
 
-    def end(self) -> None:
-        """Kill it, if it runs, and leave no zombie."""
-        self._channel.close()
+    def kill(self) -> None:
+        """Kill it, if it runs, and leave no zombie. Another thread may be using it."""
         self._process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_SECONDS)
+
+    def end(self) -> None:
+        """Kill it, and close what belongs to it."""
+        self._channel.close()
+        self.kill()
         # After the last words have been read.
         _ = self.said
         self._output.close()

@@ -11,7 +11,7 @@ from neuron_compile.workers.error_codec import decode_error
 from neuron_compile.workers.pool import WorkerPool, WorkersUnavailableError
 from neuron_compile.workers.process import WorkerLostError
 from neuron_compile.workers.reproducer import read_reproducer
-from neuron_compile.workers.request import TASKS, Request
+from neuron_compile.workers.request import TASKS
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     pool = WorkerPool(1)
     try:
-        answer = pool.run(Request.to(recorded.action, recorded.inputs, recorded.recipe), limits)
+        answer = pool.run(recorded, limits)
     except (WorkerLostError, WorkersUnavailableError) as lost:
         _print(f"{getattr(lost, 'output', '')}\n{recorded.action} failed: {lost}")
         return 1

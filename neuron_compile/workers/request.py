@@ -23,7 +23,7 @@ class Request:
     """An action's name, its inputs, and for `generate` the code generator.
 
     `identity` says by which tools the result is expected to be made: a worker that has others
-    refuses.
+    refuses. Empty, any will do.
     """
 
     action: str
