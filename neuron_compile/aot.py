@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from functorch.compile import min_cut_rematerialization_partition
@@ -14,16 +15,20 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from neuron_compile.compiler import Compiler
+from neuron_compile.compiler import Compiler, PreparedGraph
 from neuron_compile.eager_fallback import compile_around
 from neuron_compile.errors import UnsupportedOpError
 from neuron_compile.graph import CapturedGraph, GraphRole
+from neuron_compile.lazy_table import LazyTable
 from neuron_compile.lowering.decompose.table import decomposition_table
 from neuron_compile.lowering.legalize.node_values import output_node
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.save_seed import save_seed
 from neuron_compile.lowering.legalize.strip_results import USER_RESULT_COUNT
 from neuron_compile.model_name import model_name
+from neuron_compile.warm_start.eligible import is_settled
+from neuron_compile.warm_start.output_code import Boxed, StorableCode
+from neuron_compile.warm_start.storing import storable_code, storable_compiler, storing
 
 
 def compile_with_autograd(
@@ -31,22 +36,32 @@ def compile_with_autograd(
 ) -> Callable[..., Any]:
     """Trace forward and backward, and compile each graph that comes out.
 
-    The forward graph is compiled at once, the backward graph when it is first needed.
+    The forward graph is compiled at once, the backward graph when it is first needed. Where
+    AOTAutograd's cache has both, neither is traced.
     """
     model = compiler.options.model_name or model_name()
     pair = _Pair()
-    compile_as = functools.partial(_compile, compiler, model, pair)
+    is_stored = compiler.stores_graphs and is_settled(gm)
+    patches = storing(compiler, model, example_inputs) if is_stored else nullcontext()
+
+    def compiler_of(role: GraphRole) -> Callable[..., Any]:
+        if is_stored:
+            return storable_compiler(
+                functools.partial(_compile_storable, compiler, model, pair, role)
+            )
+        return functools.partial(_compile, compiler, model, pair, role)
+
     compile_all = aot_autograd(
-        fw_compiler=functools.partial(compile_as, GraphRole.FORWARD),
-        bw_compiler=functools.partial(compile_as, GraphRole.BACKWARD),
-        inference_compiler=functools.partial(compile_as, GraphRole.INFERENCE),
+        fw_compiler=compiler_of(GraphRole.FORWARD),
+        bw_compiler=compiler_of(GraphRole.BACKWARD),
+        inference_compiler=compiler_of(GraphRole.INFERENCE),
         partition_fn=functools.partial(_partition, pair),
-        # Asked for when tracing begins: the compilers get ready while it lasts.
-        decompositions=functools.partial(_decompositions, compiler),
+        # Looked at when tracing begins: the compilers get ready while it lasts.
+        decompositions=LazyTable(functools.partial(_decompositions, compiler)),
     )
     # Attention is traced as the products and the softmax that it is: the fused CPU kernels are
     # opaque to the lowering, forward and backward.
-    with sdpa_kernel(SDPBackend.MATH):
+    with sdpa_kernel(SDPBackend.MATH), patches:
         return compile_all(gm, example_inputs)
 
 
@@ -54,6 +69,13 @@ class _Pair:
     """The backward graph that belongs to the forward graph which is compiled next."""
 
     backward: GraphModule | None = None
+
+    def upcoming(self, graph: CapturedGraph) -> CapturedGraph | None:
+        """What is compiled after `graph`, once."""
+        if graph.role is not GraphRole.FORWARD or self.backward is None:
+            return None
+        module, self.backward = self.backward, None
+        return CapturedGraph(graph.model, GraphRole.BACKWARD, module, graph.number + 1)
 
 
 def _decompositions(compiler: Compiler) -> dict[Any, Callable[..., Any]]:
@@ -68,14 +90,33 @@ def _compile(
     role: GraphRole,
     module: GraphModule,
     _inputs: Sequence[Any],
-) -> Callable[[list[Any]], Sequence[Any]]:
+) -> Boxed:
     graph = CapturedGraph(model, role, module)
-    upcoming = None
-    if role is GraphRole.FORWARD and pair.backward is not None:
-        upcoming = CapturedGraph(model, GraphRole.BACKWARD, pair.backward, graph.number + 1)
-        pair.backward = None
+    return _finish(compiler, graph, pair.upcoming(graph), None)
+
+
+def _compile_storable(
+    compiler: Compiler,
+    model: str,
+    pair: _Pair,
+    role: GraphRole,
+    module: GraphModule,
+    _inputs: Sequence[Any],
+) -> StorableCode:
+    graph = CapturedGraph(model, role, module)
+    return storable_code(
+        compiler, graph, functools.partial(_finish, compiler, graph, pair.upcoming(graph))
+    )
+
+
+def _finish(
+    compiler: Compiler,
+    graph: CapturedGraph,
+    upcoming: CapturedGraph | None,
+    prepared: PreparedGraph | None,
+) -> Boxed:
     try:
-        return compiler.compile(graph, upcoming)
+        return compiler.finish(prepared or compiler.prepare(graph), upcoming)
     except UnsupportedOpError as error:
         if compiler.options.fallback != "eager":
             raise

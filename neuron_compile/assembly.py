@@ -44,7 +44,9 @@ def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     runner = runner_for(options, generator, folder)
     emulator = emulator_for(options, settings, generator)
     values = emulator and Build(emulator, cache, runner_for(options, emulator, folder))
-    return Compiler(options, generator, cache, _observer(settings), runner, values)
+    # Who asks for every stage's output gets every stage.
+    stores_graphs = settings.debug_dir is None
+    return Compiler(options, generator, cache, _observer(settings), runner, values, stores_graphs)
 
 
 def generator_for(options: CompileOptions, settings: Settings) -> CodeGenerator:

@@ -46,15 +46,18 @@ class Compiler:
         observer: Observer,
         runner: ActionRunner | None = None,
         values: Build | None = None,
+        stores_graphs: bool = True,
     ) -> None:
         """`runner` carries out the actions; by default this process does. `values` makes what is
-        run in place of the NEFFs of `generator`, where those are only compiled."""
+        run in place of the NEFFs of `generator`, where those are only compiled. `stores_graphs`
+        lets AOTAutograd's cache keep graphs, which then skip the first stages."""
         self.options = options
-        self._generator = generator
+        self.generator = generator
         self._observer = observer
         self._runner = runner or InProcess(generator)
         self._build = Build(generator, cache, self._runner)
         self._values = values
+        self.stores_graphs = stores_graphs
         self._begun: BegunWork[ActionResult] = BegunWork()
 
     def compile(self, graph: CapturedGraph, upcoming: CapturedGraph | None = None) -> CompiledGraph:
@@ -144,7 +147,7 @@ class Compiler:
 
     def _wants_checks(self, graph: CapturedGraph) -> bool:
         # What a backward graph indexes by, the forward graph has checked.
-        is_host = not self._generator.target.is_device
+        is_host = not self.generator.target.is_device
         return self.options.bounds_checks and is_host and graph.role is not GraphRole.BACKWARD
 
     def _action(

@@ -8,20 +8,22 @@ import pytest
 import torch
 from torch import Tensor
 
-from neuron_compile.compiler import Compiler
+from neuron_compile.compiler import Compiler, PreparedGraph
 from neuron_compile.graph import CapturedGraph, GraphRole
 
 
 @pytest.fixture
 def captured(monkeypatch: pytest.MonkeyPatch) -> list[CapturedGraph]:
     graphs: list[CapturedGraph] = []
-    original = Compiler.compile
+    original = Compiler.finish
 
-    def record(self: Compiler, graph: CapturedGraph, upcoming: CapturedGraph | None = None) -> Any:
-        graphs.append(graph)
-        return original(self, graph, upcoming)
+    def record(
+        self: Compiler, prepared: PreparedGraph, upcoming: CapturedGraph | None = None
+    ) -> Any:
+        graphs.append(prepared.graph)
+        return original(self, prepared, upcoming)
 
-    monkeypatch.setattr(Compiler, "compile", record)
+    monkeypatch.setattr(Compiler, "finish", record)
     return graphs
 
 

@@ -1,0 +1,100 @@
+"""A compiled graph in the form that AOTAutograd's cache knows how to keep.
+
+The interfaces of torch that are used here are private. `tests/warm_start/test_canaries.py` holds
+what is relied upon.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
+from torch._inductor.output_code import OutputCode
+
+from neuron_compile.warm_start.stored_graph import StoredGraph
+
+Boxed = Callable[[list[Any]], Sequence[Any]]
+Restore = Callable[[StoredGraph], Boxed | None]
+
+_restore: contextvars.ContextVar[Restore | None] = contextvars.ContextVar("restore", default=None)
+
+
+@contextmanager
+def restoring_by(restore: Restore) -> Iterator[None]:
+    """Within it, graphs that come out of torch's cache are made callable by `restore`."""
+    token = _restore.set(restore)
+    try:
+        yield
+    finally:
+        _restore.reset(token)
+
+
+class StorableCode(OutputCode):
+    """A graph that is compiled when it is first called, if it has not been before.
+
+    `stored` is what is kept of it; a graph without is not kept. What torch pickles is that record's
+    bytes and never native code.
+    """
+
+    def __init__(self, stored: StoredGraph | None, compile_it: Callable[[], Boxed]) -> None:
+        super().__init__()
+        # On the instance, not the class: torch.compile wraps callables and copies their __dict__.
+        self._boxed_call = True
+        self._stored = stored
+        self._compile_it: Callable[[], Boxed] | None = compile_it
+        self._callable: Boxed | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, inputs: Any) -> Any:
+        """Run under AOTAutograd's boxed calling convention."""
+        return (self._callable or self.compile_now())(inputs)
+
+    def compile_now(self) -> Boxed:
+        """Do not wait for the first call. Raises what compiling raises, each time."""
+        with self._lock:
+            if self._callable is None:
+                assert self._compile_it is not None
+                self._callable = self._compile_it()
+                self._compile_it = None
+            return self._callable
+
+    def prepare_for_serialization(self) -> None:
+        """Called on a shallow copy that is to be pickled."""
+        if self._stored is None:
+            raise BypassAOTAutogradCache("a graph of backend neuron is not plain data")
+        self._callable = self._compile_it = None
+
+    def post_compile(self, example_inputs: Any, constants: Any, graph_kwargs: Any) -> None:
+        """Called on what was unpickled. A raise makes torch compile anew."""
+        restore = _restore.get()
+        stored = self._stored
+        if restore is None or stored is None:
+            raise BypassAOTAutogradCache("nothing restores graphs of backend neuron here")
+        self._callable = restore(stored)
+        if self._callable is None:
+            raise BypassAOTAutogradCache(f"{stored.model} {stored.role} is not in the cache")
+
+    def set_triton_bundle(self, triton_bundle: Any) -> None:
+        """There is none."""
+
+    def __getstate__(self) -> dict[str, bytes]:
+        if self._stored is None:
+            raise BypassAOTAutogradCache("a graph of backend neuron is not plain data")
+        return {"stored": self._stored.encode()}
+
+    def __setstate__(self, state: dict[str, bytes]) -> None:
+        stored = StoredGraph.decode(state["stored"])
+        self.__init__(stored, _is_restored)  # type: ignore[misc]
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> StorableCode:
+        copied = StorableCode(self._stored, self._compile_it or _is_restored)
+        copied._callable = self._callable
+        return copied
+
+
+def _is_restored() -> Boxed:
+    raise BypassAOTAutogradCache("a graph of backend neuron was called before it was restored")
