@@ -28,10 +28,12 @@ from neuron_compile.errors import (
 if TYPE_CHECKING:
     from neuron_compile.backend import neuron
     from neuron_compile.compile_report import report
+    from neuron_compile.explanation.explain import explain
 
 __version__ = "0.1.0"
 
 _LAZY = {
+    "explain": "neuron_compile.explanation.explain",
     "neuron": "neuron_compile.backend",
     "report": "neuron_compile.compile_report",
 }
@@ -49,6 +51,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "neuron",
+    "explain",
     "report",
     "ArtifactError",
     "CodegenError",

@@ -14,6 +14,7 @@ from neuron_compile.errors import NeuronCompileError
 # Name -> what the overview says of it; `neuron_compile.cli.<name>` holds the command of that name.
 _COMMANDS: Final = {
     "doctor": "Check the installation and compile a small program.",
+    "explain": "Show what compiling a model would meet, without compiling it.",
     "cache": "Look at, check, bound, move and empty the artifact cache.",
     "neff": "Look into NEFF files.",
 }
