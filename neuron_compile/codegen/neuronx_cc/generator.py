@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import tempfile
 from collections import Counter
 from importlib import metadata
@@ -34,13 +35,14 @@ from neuron_compile.codegen.neuronx_cc.hlo_program import to_hlo
 from neuron_compile.codegen.neuronx_cc.run_compiler import Outcome, run_compiler
 from neuron_compile.codegen.neuronx_cc.tool import Tool, find_tool
 from neuron_compile.errors import ArtifactError, CodegenError, OptionsError
-from neuron_compile.observe import log
 from neuron_compile.target import TARGETS, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from neuron_compile.lowering import LoweredProgram
+
+_log: Final = logging.getLogger("neuron_compile")
 
 HLO_BLOB: Final = "model.hlo.pb"
 LEGAL_BLOB: Final = "legal_stablehlo"
@@ -227,7 +229,7 @@ class NeuronxCodeGenerator:
             (folder / "command.txt").write_text("\n".join(command) + "\n")
             (folder / "compiler-output.txt").write_text(outcome.output)
         except OSError as error:
-            log.warning("cannot keep what neuronx-cc printed in %s: %s", folder, error)
+            _log.warning("cannot keep what neuronx-cc printed in %s: %s", folder, error)
 
 
 def _computes_int64(target: Target, tool: Tool) -> bool:
