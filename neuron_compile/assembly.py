@@ -6,11 +6,14 @@ import functools
 from pathlib import Path
 from typing import Final
 
+from neuron_compile.artifact_store import ArtifactStore
 from neuron_compile.build import Build
 from neuron_compile.cache import (
-    ActionCache,
+    CacheError,
+    CacheLocation,
     CachePolicy,
     Limits,
+    RemotePolicy,
     default_directory,
     interpret_cache_url,
 )
@@ -20,11 +23,13 @@ from neuron_compile.codegen.host import HostCodeGenerator
 from neuron_compile.compile_report import REPORTER
 from neuron_compile.compiler import Compiler
 from neuron_compile.debug_folder import DebugFolder
+from neuron_compile.errors import OptionsError
 from neuron_compile.lowering.native_logs import quiet_native_logs
 from neuron_compile.observe import Observer, Observers, log
 from neuron_compile.options import CompileOptions
 from neuron_compile.settings import Settings
 from neuron_compile.torch_logs import TorchLogs
+from neuron_compile.warm_start.portable import record_artifact
 from neuron_compile.workers.in_process import InProcess
 from neuron_compile.workers.in_workers import InWorkers
 from neuron_compile.workers.limits import DEFAULT_SECONDS, ActionLimits, default_memory_limit
@@ -42,6 +47,9 @@ def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     cache = cache_for(settings)
     folder = settings.debug_dir or cache.directory
     runner = runner_for(options, generator, folder)
+    if settings.require_cache:
+        # Nothing will be compiled: no worker is started for it.
+        runner = InProcess(generator)
     emulator = emulator_for(options, settings, generator)
     values = emulator and Build(emulator, cache, runner_for(options, emulator, folder))
     # Who asks for every stage's output gets every stage.
@@ -122,26 +130,47 @@ def runner_for(options: CompileOptions, generator: CodeGenerator, folder: Path) 
     )
 
 
-def cache_for(settings: Settings) -> ActionCache:
-    """The artifact cache that the settings name. One object a process for each."""
-    directory = settings.cache_dir
-    if settings.cache_url is not None and directory is None:
-        directory = interpret_cache_url(settings.cache_url).directory
+def cache_for(settings: Settings) -> ArtifactStore:
+    """The artifact cache that the settings name. One object a process for each.
+
+    Raises `OptionsError` for a URL that names no place.
+    """
+    place = _named_by_url(settings)
     limits = Limits()
     if settings.cache_size_bytes is not None:
         limits = Limits(max_bytes=settings.cache_size_bytes)
+    remote = None
+    if place.remote is not None:
+        remote = RemotePolicy(place.remote, write_back=settings.cache_write_remote)
     policy = CachePolicy(
         limits=limits,
         require_cache=settings.require_cache,
         allow_shared=settings.cache_trust,
         key_file=settings.cache_key_file,
+        remote=remote,
     )
-    return _open_cache(directory or default_directory(), policy)
+    return _open_cache(settings.cache_dir or place.directory or default_directory(), policy)
+
+
+def _named_by_url(settings: Settings) -> CacheLocation:
+    if settings.cache_url is None:
+        return CacheLocation(None, None)
+    try:
+        return interpret_cache_url(settings.cache_url)
+    except CacheError as error:
+        raise OptionsError(
+            "the environment variable NEURON_COMPILE_CACHE_URL has a value that cannot be used",
+            where=(f"NEURON_COMPILE_CACHE_URL={settings.cache_url}",),
+            why=f"{error}.",
+            hint="set it to a folder, or to a URL such as s3://bucket/folder.",
+        ) from error
 
 
 @functools.cache
-def _open_cache(directory: Path, policy: CachePolicy) -> ActionCache:
-    return ActionCache(directory, policy=policy)
+def _open_cache(directory: Path, policy: CachePolicy) -> ArtifactStore:
+    store = ArtifactStore(directory, policy=policy)
+    store.on_use = record_artifact
+    return store
 
 
 def _observer(settings: Settings) -> Observer:

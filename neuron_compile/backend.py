@@ -11,12 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neuron_compile.lowering.decompose.known_sizes import register_known_sizes
+from neuron_compile.warm_start.portable import register_artifacts
 
 if TYPE_CHECKING:
     import torch.fx
 
 # Dynamo asks before it has a graph to hand over.
 register_known_sizes()
+# `torch.compiler.load_cache_artifacts` may be called before anything is compiled.
+register_artifacts()
 
 
 def neuron(

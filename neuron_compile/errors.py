@@ -27,6 +27,10 @@ class ArtifactError(NeuronCompileError):
     """An artifact (NEFF, manifest, cache entry) is damaged or does not belong here."""
 
 
+class CacheMissError(NeuronCompileError):
+    """`NEURON_COMPILE_REQUIRE_CACHE=1` is set and a graph is not in the cache."""
+
+
 class ExecutionError(NeuronCompileError):
     """A call of a compiled graph failed or cannot be made."""
 
@@ -45,6 +49,7 @@ class Float64Warning(NeuronCompileWarning):
 
 __all__ = [
     "ArtifactError",
+    "CacheMissError",
     "CodegenError",
     "DynamicShapesError",
     "EnvironmentMismatchError",

@@ -68,7 +68,7 @@ class StorableCode(OutputCode):
             raise BypassAOTAutogradCache("a graph of backend neuron is not plain data")
         self._callable = self._compile_it = None
 
-    def post_compile(self, example_inputs: Any, constants: Any, graph_kwargs: Any) -> None:
+    def post_compile(self, _example_inputs: Any, _constants: Any, _graph_kwargs: Any) -> None:
         """Called on what was unpickled. A raise makes torch compile anew."""
         restore = _restore.get()
         stored = self._stored
@@ -78,7 +78,7 @@ class StorableCode(OutputCode):
         if self._callable is None:
             raise BypassAOTAutogradCache(f"{stored.model} {stored.role} is not in the cache")
 
-    def set_triton_bundle(self, triton_bundle: Any) -> None:
+    def set_triton_bundle(self, _triton_bundle: Any) -> None:
         """There is none."""
 
     def __getstate__(self) -> dict[str, bytes]:
