@@ -21,6 +21,7 @@ from neuron_compile.errors import UnsupportedOpError
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lazy_table import LazyTable
 from neuron_compile.lowering.decompose.table import decomposition_table
+from neuron_compile.lowering.decompose.whole_operators import whole_operators
 from neuron_compile.lowering.legalize.node_values import output_node
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.save_seed import save_seed
@@ -61,7 +62,7 @@ def compile_with_autograd(
     )
     # Attention is traced as the products and the softmax that it is: the fused CPU kernels are
     # opaque to the lowering, forward and backward.
-    with sdpa_kernel(SDPBackend.MATH), patches:
+    with sdpa_kernel(SDPBackend.MATH), whole_operators(), patches:
         return compile_all(gm, example_inputs)
 
 

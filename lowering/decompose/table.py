@@ -17,6 +17,7 @@ from neuron_compile.lowering.decompose.fused_optimizers import (
 )
 from neuron_compile.lowering.decompose.randomized import rrelu_with_noise_functional
 from neuron_compile.lowering.decompose.weight_norm import weight_norm_interface_backward
+from neuron_compile.lowering.decompose.whole_operators import is_resampling
 
 _aten = torch.ops.aten
 
@@ -100,4 +101,4 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table[_aten._weight_norm_interface_backward.default] = weight_norm_interface_backward
     table[_aten.rrelu_with_noise_functional.default] = rrelu_with_noise_functional
     table[_aten.signbit.default] = signbit
-    return {op: rule for op, rule in table.items() if op not in _KEPT}
+    return {op: rule for op, rule in table.items() if op not in _KEPT and not is_resampling(op)}

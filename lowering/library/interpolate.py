@@ -74,6 +74,17 @@ def smooth_cubic(
     return _resampled(_smooth_cubic, self, output_size, align_corners, _scales(scales, named))
 
 
+def smooth_lanczos(
+    self: Any,
+    output_size: Sequence[int],
+    align_corners: bool,
+    *scales: float | None,
+    **named: Any,
+) -> Any:
+    """`aten._upsample_lanczos2d_aa`."""
+    return _resampled(_smooth_lanczos, self, output_size, align_corners, _scales(scales, named))
+
+
 def nearest_backward(
     grad_output: Any, output_size: Any, input_size: Sequence[int], *scales: Any, **named: Any
 ) -> Any:
@@ -136,6 +147,20 @@ def smooth_cubic_backward(
     return _gradient(_smooth_cubic, grad_output, input_size, align_corners, _scales(scales, named))
 
 
+def smooth_lanczos_backward(
+    grad_output: Any,
+    output_size: Any,
+    input_size: Sequence[int],
+    align_corners: bool,
+    *scales: Any,
+    **named: Any,
+) -> Any:
+    """`aten._upsample_lanczos2d_aa_backward`."""
+    return _gradient(
+        _smooth_lanczos, grad_output, input_size, align_corners, _scales(scales, named)
+    )
+
+
 def _scales(given: Sequence[Any], named: dict[str, Any]) -> list[float | None]:
     names = ("scales", "scales_d", "scales_h", "scales_w")
     return [*given, *(named[name] for name in names if name in named)]
@@ -151,8 +176,9 @@ def _resampled(
     is_integer = jnp.issubdtype(array.dtype, jnp.integer)
     is_exact = rule in (_nearest, _nearest_exact)
     result = array if is_exact else widen(array.astype(jnp.float32) if is_integer else array)
-    for number, size in enumerate(output):
-        axis = array.ndim - len(output) + number
+    # From the last dimension to the first, as eager adds.
+    for number in reversed(range(len(output))):
+        axis, size = array.ndim - len(output) + number, output[number]
         scale = scales[number] if scales else None
         real = np.float64 if array.dtype == jnp.float64 else np.float32
         result = rule(array.shape[axis], size, align_corners, scale, real).apply(result, axis)
@@ -240,6 +266,17 @@ def _smooth_cubic(
 ) -> Taps:
     ratio = _ratio(size, count, align_corners, scale, real)
     return _smooth(size, count, ratio, 4, lambda x: _keys_kernel(np.abs(x), real(-0.5)))
+
+
+def _smooth_lanczos(
+    size: int, count: int, align_corners: bool, scale: float | None, real: Any
+) -> Taps:
+    ratio = _ratio(size, count, align_corners, scale, real)
+
+    def kernel(x: Any) -> Any:
+        return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / real(3)), real(0))
+
+    return _smooth(size, count, ratio, 6, kernel)
 
 
 def _smooth(size: int, count: int, ratio: Any, width: int, kernel: Any) -> Taps:

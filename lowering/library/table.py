@@ -390,6 +390,10 @@ TABLE: Final[dict[str, LibraryOp]] = {
     ),
     "aten._upsample_bicubic2d_aa.default": LibraryOp("interpolate:smooth_cubic"),
     "aten._upsample_bicubic2d_aa_backward.default": LibraryOp("interpolate:smooth_cubic_backward"),
+    "aten._upsample_lanczos2d_aa.default": LibraryOp("interpolate:smooth_lanczos"),
+    "aten._upsample_lanczos2d_aa_backward.default": LibraryOp(
+        "interpolate:smooth_lanczos_backward"
+    ),
     "aten.grid_sampler_2d.default": LibraryOp("grid:grid_sampler"),
     "aten.grid_sampler_2d_backward.default": LibraryOp("grid:grid_sampler_backward"),
     "aten.grid_sampler_3d.default": LibraryOp("grid:grid_sampler"),

@@ -10,7 +10,7 @@ from unit.lowering.library.against_eager import check
 IMAGE = torch.randn(2, 3, 5, 6, generator=torch.Generator().manual_seed(0))
 SIZES = [[7, 5], [10, 12], [3, 6]]
 LINEAR = ["upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa"]
-LINEAR.append("_upsample_bicubic2d_aa")
+LINEAR += ["_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"]
 
 
 def check_both(name: str, image: torch.Tensor, size: list[int], *options: Any) -> None:
@@ -52,3 +52,11 @@ def test_other_dtypes() -> None:
 
 def test_strong_reduction_is_smoothed_over_many_elements() -> None:
     check_both("_upsample_bilinear2d_aa", torch.randn(1, 1, 40, 50), [2, 3], False)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize(("size", "count"), [(8, 16), (9, 6), (12, 4), (7, 7), (30, 12)])
+def test_maps_that_repeat_themselves(name: str, size: int, count: int) -> None:
+    check_both(name, torch.randn(1, 2, 4, size), [6, count], False)
+    check_both(name, torch.randn(1, 2, 4, size), [6, count], False, 1.5, count / size)
+    check("aten.upsample_nearest1d.default", torch.randn(1, 2, size), [count])
