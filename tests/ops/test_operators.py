@@ -1,7 +1,7 @@
 """Every operator of PyTorch's database, forward and backward, against eager.
 
-`entries() x dtypes`: a small tier always, the complete one in the slow tier. A failure names the
-command that repeats it.
+`entries() x dtypes`: a small tier always, all of them with `-m complete`. A failure names the command
+that repeats it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def process() -> Iterator[Process]:
 
 def parameters() -> Iterator[object]:
     for name, dtype in cases():
-        marks = () if (name, dtype) in REPRESENTATIVE else (pytest.mark.slow,)
+        marks = () if (name, dtype) in REPRESENTATIVE else (pytest.mark.complete,)
         yield pytest.param(name, dtype, marks=marks, id=f"{name}-{dtype}")
 
 
