@@ -1,0 +1,1 @@
+"""What a process can be asked to measure."""

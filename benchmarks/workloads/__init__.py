@@ -1,0 +1,1 @@
+"""The models that are measured, a file each or a few of a kind."""
