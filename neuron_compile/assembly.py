@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +56,21 @@ def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     values = emulator and Build(emulator, cache, runner_for(options, emulator, folder))
     # Who asks for every stage's output gets every stage.
     stores_graphs = settings.debug_dir is None
-    return Compiler(options, generator, cache, _observer(settings), runner, values, stores_graphs)
+    return _make(options, generator, cache, _observer(settings), runner, values, stores_graphs)
+
+
+_make: Callable[..., Compiler] = Compiler
+
+
+@contextmanager
+def compilers_of(make: Callable[..., Compiler]) -> Iterator[None]:
+    """Within it, `assemble` gives what `make` makes of `Compiler`'s arguments, in every thread."""
+    global _make
+    before, _make = _make, make
+    try:
+        yield
+    finally:
+        _make = before
 
 
 def generator_for(options: CompileOptions, settings: Settings) -> CodeGenerator:

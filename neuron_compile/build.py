@@ -44,7 +44,9 @@ class Build:
         while True:
             try:
                 return self._cache.get_or_produce(
-                    self.lower_key(imported), lambda: around(produce), what=f"{Stage.LOWER} of {name}"
+                    self.lower_key(imported),
+                    lambda: around(produce),
+                    what=f"{Stage.LOWER} of {name}",
                 )
             except ToolsChangedError:
                 log.info("the code of lowering was changed: making the key of %s again", name)
@@ -64,9 +66,17 @@ class Build:
         def produce() -> Blobs:
             return self._runner.generate(lowered.blobs)
 
-        parts = actions.generate_key(actions.decode_program(lowered.blobs), self._generator)
         return self._cache.get_or_produce(
-            ActionKey(Stage.CODEGEN.value, parts),
+            self.generate_key(lowered),
             lambda: around(produce),
             what=f"{Stage.CODEGEN} of {name}",
         )
+
+    def generate_key(self, lowered: ActionResult) -> ActionKey:
+        """What `generate` looks for."""
+        program = actions.decode_program(lowered.blobs)
+        return ActionKey(Stage.CODEGEN.value, actions.generate_key(program, self._generator))
+
+    def is_generated(self, lowered: ActionResult) -> bool:
+        """Whether the cache has an entry for what `generate` gives; its blobs are not looked at."""
+        return bool(self._cache.present([self.generate_key(lowered)]))

@@ -53,6 +53,7 @@ class Compiler:
         lets AOTAutograd's cache keep graphs, which then skip the first stages."""
         self.options = options
         self.generator = generator
+        self.cache = cache
         self._observer = observer
         self._runner = runner or InProcess(generator)
         self._build = Build(generator, cache, self._runner)
@@ -76,6 +77,11 @@ class Compiler:
         self, prepared: PreparedGraph, upcoming: CapturedGraph | None = None
     ) -> CompiledGraph:
         """The other stages."""
+        artifact = self.build(prepared, upcoming)
+        return self._load(prepared.graph, prepared.imported.signature, artifact.blobs)
+
+    def build(self, prepared: PreparedGraph, upcoming: CapturedGraph | None = None) -> ActionResult:
+        """The artifact of a graph, without loading it."""
         graph, imported = prepared.graph, prepared.imported
         around = self._meanwhile(upcoming).during
         begun = self._begun.take(imported.program)
@@ -96,7 +102,19 @@ class Compiler:
             )
             if self._values:
                 artifact = self._values.generate(graph.name, lowered)
-        return self._load(graph, imported.signature, artifact.blobs)
+        return artifact
+
+    def on(self, runner: ActionRunner) -> Compiler:
+        """A compiler that differs in what carries out the actions."""
+        return Compiler(
+            self.options, self.generator, self.cache, self._observer, runner, self._values
+        )
+
+    def is_built(self, lowered_key: str) -> bool:
+        """Whether the cache has what `restore` needs."""
+        lowered = self._build.recall(lowered_key)
+        builds = [self._build, *([self._values] if self._values else [])]
+        return lowered is not None and all(build.is_generated(lowered) for build in builds)
 
     def lowered_key(self, prepared: PreparedGraph) -> str:
         """The digest by which `restore` finds the StableHLO program again."""
