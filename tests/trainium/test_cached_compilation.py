@@ -97,7 +97,6 @@ def test_machine_without_the_compiler_uses_what_another_compiled(
         {"model_type": "transformer"},
         {"logical_cores": 1},
         {"extra_flags": "--enable-saturate-infinity"},
-        {"version": "2.28.0"},
     ],
     ids=str,
 )
@@ -106,6 +105,18 @@ def test_whatever_changes_the_neff_compiles_anew(
 ) -> None:
     compiled(store, program)
     assert compiled(store, program, **change).outcome is Outcome.PRODUCED
+    assert len(calls()) == 2
+
+
+def test_upgraded_compiler_compiles_anew(
+    compiler: Any, calls: Any, program: LoweredProgram, store: Path, tmp_path: Path
+) -> None:
+    compiled(store, program)
+    compiler(version="2.28.0.0+other")
+    upgraded = tmp_path / "bin" / "neuronx-cc"
+    upgraded.write_text(upgraded.read_text() + "# another file\n")
+    assert compiled(store, program).outcome is Outcome.PRODUCED
+    assert compiled(store, program).outcome is Outcome.HIT
     assert len(calls()) == 2
 
 
