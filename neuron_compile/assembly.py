@@ -26,7 +26,6 @@ from neuron_compile.compile_report import REPORTER
 from neuron_compile.compiler import Compiler
 from neuron_compile.debug_folder import DebugFolder
 from neuron_compile.errors import OptionsError
-from neuron_compile.lowering.native_logs import quiet_native_logs
 from neuron_compile.observe import Observer, Observers, log
 from neuron_compile.options import CompileOptions
 from neuron_compile.settings import Settings
@@ -43,8 +42,6 @@ _SLACK_SECONDS: Final = 120.0
 
 def assemble(options: CompileOptions, settings: Settings) -> Compiler:
     """The compiler for one torch.compile call."""
-    # The first stage to load jaxlib is another one when artifacts are cached.
-    quiet_native_logs()
     generator = generator_for(options, settings)
     cache = cache_for(settings)
     folder = settings.debug_dir or cache.directory

@@ -36,8 +36,11 @@ def neuron(
     `CodegenError`, `EnvironmentMismatchError`.
     """
     from neuron_compile.environment import check_environment
+    from neuron_compile.lowering.native_logs import quiet_native_logs
 
     check_environment()
+    # Before any of the modules below loads jaxlib.
+    quiet_native_logs()
 
     from neuron_compile.aot import compile_with_autograd
     from neuron_compile.assembly import assemble

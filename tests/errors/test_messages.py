@@ -20,7 +20,8 @@ from neuron_compile import (
     OptionsError,
     UnsupportedOpError,
 )
-from neuron_compile.cache import CacheMissError, CacheWarning
+from neuron_compile.cache import CacheWarning
+from neuron_compile.errors import CacheMissError
 from neuron_compile.options import CompileOptions
 
 LIBRARY = "neuron_message_tests"
@@ -207,8 +208,11 @@ def test_miss_where_a_hit_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CacheWarning)
         error = raised(add_one, torch.ones(2))
-    assert isinstance(error, CacheMissError)
-    assert "lower" in str(error)
+    message = lines(error, CacheMissError)
+    assert message[0].endswith(
+        "is not in the cache, and NEURON_COMPILE_REQUIRE_CACHE=1 forbids to compile"
+    )
+    assert message[-1].startswith("Try:  warm this cache")
 
 
 def test_index_out_of_range_is_eagers_own_error() -> None:
