@@ -12,17 +12,21 @@ from neuron_compile.lowering.legalize.fill_empty_results import fill_empty_resul
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
 from neuron_compile.lowering.legalize.order_storage import order_storage
+from neuron_compile.lowering.legalize.reject_unknown_dtypes import reject_unknown_dtypes
 from neuron_compile.lowering.legalize.replace_copies import replace_copies
 from neuron_compile.lowering.legalize.replace_prims import replace_prims
+from neuron_compile.lowering.legalize.replace_resizes import replace_resizes
 from neuron_compile.lowering.legalize.store_constants import store_constants
 from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
 
 PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
+    reject_unknown_dtypes,
     use_cpu_device,
     # First of all, so that no other pass meets the results of operators on nothing.
     fill_empty_results,
     # Before any pass that changes the strides of a value.
     order_storage,
+    replace_resizes,
     # Leaves aliases, which the next one drops.
     replace_prims,
     drop_no_ops,

@@ -9,7 +9,7 @@ from torch.fx import GraphModule, Node
 
 from neuron_compile.lowering.errors import UnsupportedOp, UnsupportedOpError
 from neuron_compile.lowering.layout import PhysicalLayout, physical_layout
-from neuron_compile.lowering.legalize.node_values import call, calls, spec_of, value
+from neuron_compile.lowering.legalize.node_values import ORIGIN, call, calls, spec_of, value
 from neuron_compile.lowering.source_lines import source_line
 
 _aten = torch.ops.aten
@@ -65,7 +65,7 @@ def _refusal(node: Node) -> UnsupportedOp:
     spec = spec_of(value(node.args[0]))
     return UnsupportedOp(
         str(node.target),
-        node.name,
+        node.meta.get(ORIGIN, node.name),
         f"{spec.dtype}{list(spec.shape)} of strides {list(spec.strides)}",
         "its operand does not fill its storage, and a program sees the operand alone.",
         source_line(node),

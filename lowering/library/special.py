@@ -28,6 +28,8 @@ def polygamma(n: int, self: Any) -> Any:
     sign = 1.0 if n % 2 else -1.0
     mirrored = sign * math.factorial(n) * _hurwitz(n + 1, jnp.where(is_left, 1 - x, x))
     reflected = -sign * mirrored - _cotangent_derivative(n, x)
+    is_pole = (x <= 0) & (x == jnp.floor(x))
+    reflected = jnp.where(is_pole, sign * jnp.inf, reflected)
     return jnp.where(is_left, reflected, mirrored)
 
 
@@ -45,7 +47,9 @@ def zeta(self: Any, other: Any) -> Any:
     """`aten.special_zeta`: the Hurwitz zeta function."""
     s, q = jnp.broadcast_arrays(*promoted_floats(self, other))
     shift, total = _terms_left_of_zero(s, q)
-    return lax.zeta(s, shift) + total
+    is_pole = (q <= 0) & (q == jnp.floor(q)) & (s >= 1)
+    value = jnp.where(is_pole, jnp.inf, lax.zeta(s, shift) + total)
+    return jnp.where(s < 1, jnp.nan, value)
 
 
 def _terms_left_of_zero(s: Any, q: Any) -> tuple[Any, Any]:

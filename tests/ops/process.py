@@ -20,7 +20,7 @@ _TESTS: Final = Path(__file__).parents[1]
 class Process:
     """One worker, started when first needed and again after each death."""
 
-    def __init__(self, seconds_limit: float = 100.0) -> None:
+    def __init__(self, seconds_limit: float = 1200.0) -> None:
         self._seconds_limit = seconds_limit
         self._worker: subprocess.Popen[str] | None = None
         self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
@@ -42,6 +42,8 @@ class Process:
         if not ready:
             text = f"no answer in {self._seconds_limit:.0f} s"
             outcome.add(-1, Verdict.SLOW, Verdict.NONE, text)
+        elif worker.returncode == -signal.SIGXCPU:
+            outcome.add(-1, Verdict.SLOW, Verdict.NONE, "the processor time ran out")
         else:
             text = f"the process died ({_cause(worker.returncode)}): {self._last_words()}"
             outcome.add(-1, Verdict.CRASHED, Verdict.NONE, text)

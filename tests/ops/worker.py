@@ -15,6 +15,7 @@ import sys
 from typing import Final
 
 _MEMORY_LIMIT: Final = 12 << 30
+_CPU_SECONDS: Final = 150
 _PR_SET_PDEATHSIG: Final = 1
 
 
@@ -30,8 +31,16 @@ def main() -> None:
     from ops.examine import examine
 
     for line in sys.stdin:
+        _allow_seconds(_CPU_SECONDS)
         answers.write(json.dumps(examine(**json.loads(line)).to_json()) + "\n")
         answers.flush()
+
+
+def _allow_seconds(seconds: int) -> None:
+    """End the process by SIGXCPU after so much more processor time, however busy the machine is."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
 
 def _die_with_parent() -> None:
