@@ -24,13 +24,12 @@ from neuron_compile.errors import (
     UnsupportedOp,
     UnsupportedOpError,
 )
+from neuron_compile.version import __version__
 
 if TYPE_CHECKING:
     from neuron_compile.backend import neuron
     from neuron_compile.compile_report import report
     from neuron_compile.explanation.explain import explain
-
-__version__ = "0.1.0"
 
 _LAZY = {
     "explain": "neuron_compile.explanation.explain",

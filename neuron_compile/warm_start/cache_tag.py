@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import torch
 
-import neuron_compile
 from neuron_compile.actions import KeyParts, lowering_tools
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.options import CompileOptions
@@ -50,7 +49,7 @@ def cache_tag(
 @functools.cache
 def own_source() -> KeyParts:
     """A digest of what is ours between Dynamo and the lowering, so that no edit goes unnoticed."""
-    folder = Path(neuron_compile.__file__).parent
+    folder = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for file in sorted([*folder.glob("*.py"), *folder.glob("warm_start/*.py")]):
         content = file.read_bytes()

@@ -40,8 +40,8 @@ def find_tool(command: str, target: str) -> Tool:
         raise CodegenError(
             f"the compiler for {target}, {command}, is not installed",
             why=f"{command} was not found on PATH.",
-            hint="install it with `pip install neuronx-cc "
-            "--extra-index-url https://pip.repos.neuron.amazonaws.com` (Linux, x86-64); it needs "
+            hint="install neuronx-cc from AWS's package index, as the Neuron SDK's documentation "
+            "says (Linux, x86-64); it needs "
             'no Neuron device. Without it, options={"target": "host"} compiles for this CPU.',
         )
     stat = Path(path).stat()
