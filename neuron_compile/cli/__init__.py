@@ -16,6 +16,8 @@ _COMMANDS: Final = {
     "doctor": "Check the installation and compile a small program.",
     "explain": "Show what compiling a model would meet, without compiling it.",
     "cache": "Look at, check, bound, move and empty the artifact cache.",
+    "warmup": "Fill the cache with every graph of a program.",
+    "key": "Print the keys of a program's graphs.",
     "neff": "Look into NEFF files.",
 }
 
