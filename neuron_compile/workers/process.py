@@ -32,6 +32,7 @@ _TICK_SECONDS: Final = 0.05
 _BEGIN_SECONDS: Final = 120.0
 _END_SECONDS: Final = 10.0
 _KEPT_OUTPUT: Final = 64 * 1024
+_READS: Final = 16
 
 
 class WorkerLostError(Exception):
@@ -63,6 +64,7 @@ class _Progress:
 
     start: float
     had_begun: bool = False
+    next_report: float = 10.0
 
 
 class WorkerProcess:
@@ -120,11 +122,18 @@ class WorkerProcess:
     @property
     def said(self) -> str:
         """The last that the worker printed, to standard output or error."""
+        self._drain()
+        return self._said.decode(errors="replace")
+
+    def _drain(self) -> None:
+        """Take in what was printed, but no more at once than a pipe holds: it may be endless."""
         with contextlib.suppress(BlockingIOError, ValueError):
-            while data := os.read(self._output.fileno(), _KEPT_OUTPUT):
+            for _ in range(_READS):
+                data = os.read(self._output.fileno(), _KEPT_OUTPUT)
+                if not data:
+                    break
                 self._said += data
                 del self._said[:-_KEPT_OUTPUT]
-        return self._said.decode(errors="replace")
 
     def take_said(self) -> str:
         """`said`, forgotten afterwards."""
@@ -143,7 +152,7 @@ class WorkerProcess:
         self._channel.close()
         self.kill()
         # After the last words have been read.
-        _ = self.said
+        self._drain()
         self._output.close()
 
     def forget(self) -> None:
@@ -163,7 +172,7 @@ class WorkerProcess:
                 if descriptor == self._channel.fileno():
                     self._channel.take_in()
                 else:
-                    _ = self.said
+                    self._drain()
                     if is_open and event & select.POLLHUP:
                         poll.unregister(self._output)
                         is_open = False
@@ -177,7 +186,10 @@ class WorkerProcess:
         if frame.kind == "began":
             progress.start, progress.had_begun = time.monotonic(), True
         elif frame.kind == "progress":
-            log.info("%.0f s: %s", frame.values["seconds"], frame.values["line"])
+            seconds = frame.values["seconds"]
+            if seconds >= progress.next_report:
+                progress.next_report = seconds * 1.5
+                log.info("compiling for %.0f s: %s", seconds, frame.values["line"])
         else:
             raise FrameError(f"a message of kind {frame.kind!r}")
 

@@ -46,7 +46,8 @@ def print_(request: Request, _: Progress) -> Blobs:
 
 
 def report(_request: Request, progress: Progress) -> Blobs:
-    progress(3.0, "compiling")
+    for seconds in range(1, 25):
+        progress(float(seconds), f"line {seconds}")
     return {"done": b""}
 
 
@@ -78,6 +79,11 @@ def allocate(_request: Request, _: Progress) -> Blobs:
     blocks = []
     while True:
         blocks.append(b"x" * (32 << 20))
+
+
+def babble(_request: Request, _: Progress) -> Blobs:
+    while True:
+        os.write(1, b"and on it goes\n" * 1000)
 
 
 def spin(_request: Request, _: Progress) -> Blobs:
@@ -120,7 +126,19 @@ FAULTS: dict[str, Task] = {
     function.__name__.strip("_"): function
     for function in (
         *(echo, pid, modules, environment, options, print_, report, raise_),
-        *(abort, abort_cosine, segfault, leave, allocate, spin, sleep, garble, die_once, die),
+        *(
+            abort,
+            abort_cosine,
+            segfault,
+            leave,
+            allocate,
+            babble,
+            spin,
+            sleep,
+            garble,
+            die_once,
+            die,
+        ),
     )
 }
 

@@ -75,6 +75,32 @@ def test_native_loop_stops_at_the_time_limit(pool: WorkerPool) -> None:
     assert time.monotonic() - start < 20
 
 
+def test_endless_output_is_cut_and_stops_at_the_time_limit(pool: WorkerPool) -> None:
+    error = lost(pool, "babble", ActionLimits(None, 1.0))
+    assert "the limit of 1 s" in error.reason
+    assert 0 < len(error.output) <= 64 * 1024
+
+
+def test_progress_is_logged_ever_more_seldom(
+    pool: WorkerPool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", logger="neuron_compile.workers"):
+        run(pool, "report")
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == [
+        "compiling for 10 s: line 10",
+        "compiling for 15 s: line 15",
+        "compiling for 23 s: line 23",
+    ]
+
+
+def test_what_was_printed_is_in_the_log(pool: WorkerPool, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG", logger="neuron_compile.workers"):
+        run(pool, "print", text=b"native words\n")
+        run(pool, "echo", data=b"")
+    assert sum("native words" in record.getMessage() for record in caplog.records) == 1
+
+
 def test_garbage_on_the_channel_is_refused(pool: WorkerPool) -> None:
     assert "no message" in lost(pool, "garble").reason
 
