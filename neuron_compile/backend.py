@@ -50,23 +50,37 @@ def neuron(
 
     settings = read_settings()
     chosen = CompileOptions.from_user(options, settings)
+    for name in settings.unknown:
+        _warn_of_variable(name)
     if mode not in (None, "default"):
         _warn_of_mode(mode)
     require_static_shapes(gm, example_inputs)
     return compile_with_autograd(gm, example_inputs, assemble(chosen, settings))
 
 
-_warned_modes: set[str] = set()
+_warned: set[str] = set()
 
 
 def _warn_of_mode(mode: str) -> None:
+    _warn_once(
+        f"backend neuron has one mode: mode={mode!r} is ignored. Use "
+        'options={"optimization_level": 1, 2 or 3} to trade compile time for speed.'
+    )
+
+
+def _warn_of_variable(name: str) -> None:
+    import difflib
+
+    from neuron_compile.settings import VARIABLES
+
+    near = difflib.get_close_matches(name, VARIABLES, n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    _warn_once(f"the environment variable {name} is not one of neuron-compile's.{meant}")
+
+
+def _warn_once(text: str) -> None:
     from neuron_compile.errors import NeuronCompileWarning
 
-    if mode not in _warned_modes:
-        _warned_modes.add(mode)
-        warnings.warn(
-            f"backend neuron has one mode: mode={mode!r} is ignored. Use "
-            'options={"optimization_level": 1, 2 or 3} to trade compile time for speed.',
-            NeuronCompileWarning,
-            stacklevel=2,
-        )
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, NeuronCompileWarning, stacklevel=3)

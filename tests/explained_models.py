@@ -17,7 +17,8 @@ class Classifier(nn.Module):
 
     def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
         h = self.norm(self.linear(x)) * scale
-        return h.sort(-1)[0].softmax(-1)
+        result: Tensor = h.sort(-1)[0].softmax(-1)
+        return result
 
 
 class Factorizer(nn.Module):
@@ -29,7 +30,8 @@ class Factorizer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         factor = torch.linalg.cholesky(self.weight @ self.weight.T + x.abs().diag())
-        return torch.fft.rfft(factor).abs().sum()
+        result: Tensor = torch.fft.rfft(factor).abs().sum()
+        return result
 
 
 class Broken(nn.Module):

@@ -25,7 +25,7 @@ def test_dynamo_prints_the_name_of_the_function() -> None:
 
 
 def test_other_mode_is_warned_of_once_and_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_warned_modes", set())
+    monkeypatch.setattr(backend, "_warned", set())
 
     def add(addend: int) -> float:
         function = torch.compile(lambda x: x + addend, backend="neuron", mode="max-autotune")
@@ -36,6 +36,16 @@ def test_other_mode_is_warned_of_once_and_ignored(monkeypatch: pytest.MonkeyPatc
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert add(2) == 2
+
+
+def test_misspelt_variable_is_warned_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_warned", set())
+    monkeypatch.setenv("NEURON_COMPILE_CACHE_DIRECTORY", "/shared")
+    with pytest.warns(NeuronCompileWarning, match="Did you mean NEURON_COMPILE_CACHE_DIR"):
+        torch.compile(lambda x: x + 3, backend="neuron")(torch.zeros(1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.compile(lambda x: x + 4, backend="neuron")(torch.zeros(1))
 
 
 def test_default_mode_is_no_mode() -> None:
