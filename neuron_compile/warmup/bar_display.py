@@ -59,7 +59,7 @@ class BarDisplay:
             self._progress.console.print(f"FAILED {job.name}: {job.error}", markup=False)
         self._update()
 
-    def waiting(self, compiling: Sequence[Job]) -> None:
+    def waiting(self, _compiling: Sequence[Job]) -> None:
         """See `Display.waiting`."""
         self._update()
 

@@ -82,7 +82,6 @@ class OnExecutor:
             )
         error = decode_error(values)
         if isinstance(error, ForeignError):
-            raise kind(
-                f"the executor could not {request.action} a graph", why=str(error)
-            ) from error
+            what = f"the executor could not {request.action} a graph"
+            raise kind(what, why=str(error)) from error
         raise error

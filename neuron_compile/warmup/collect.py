@@ -9,7 +9,7 @@ from typing import Any
 
 from neuron_compile.assembly import compilers_of
 from neuron_compile.compiler import Compiler, PreparedGraph
-from neuron_compile.graph import CapturedGraph, GraphRole, NamedGraph
+from neuron_compile.graph import CapturedGraph, NamedGraph
 from neuron_compile.lowering.program import Signature
 from neuron_compile.runtime.compiled_graph import CompiledGraph
 from neuron_compile.warmup.eager_graph import EagerGraph

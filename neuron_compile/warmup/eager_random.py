@@ -16,7 +16,7 @@ Fill = Callable[..., Tensor]
 
 
 def eager_random(name: str) -> Fill:
-    """What computes the operator `name` of our namespace. Raises `KeyError` for no such operator."""
+    """What computes the operator `name` of our namespace. Raises `KeyError` for others."""
     return _OPERATORS[name]
 
 

@@ -8,8 +8,8 @@ from neuron_compile.graph import GraphRole
 from neuron_compile.warmup.job import Job
 
 _ABSENT = {
-    GraphRole.INFERENCE: "it was not called without gradients (under torch.no_grad(), as evaluation "
-    "and the sampling of a trained model are)",
+    GraphRole.INFERENCE: "it was not called without gradients (under torch.no_grad(), as for "
+    "evaluation)",
     GraphRole.FORWARD: "it was not called with gradients, as in training",
 }
 

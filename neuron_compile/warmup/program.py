@@ -20,7 +20,7 @@ def program(target: str) -> Callable[[], None]:
     """
     if Path(target).is_file():
         return lambda: _run_script(target)
-    module, _, function = target.partition(":")
+    _, _, function = target.partition(":")
     if function and not target.endswith(".py"):
         return lambda: named(target)()
     raise OptionsError(
