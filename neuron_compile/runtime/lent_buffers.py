@@ -13,9 +13,9 @@ from torch.nn import Parameter
 class LentBuffers:
     """Lends the inputs of one executable to XLA.
 
-    A parameter's buffer is kept for the next call and used again while the parameter's memory is the
-    same: it is the memory that is lent, so that updates in place are seen. What XLA had to copy is
-    not kept. A kept buffer keeps the memory, not the parameter, alive until the executable is freed
+    A parameter's buffer is kept for the next call and used again while the parameter's memory is
+    the same: it is the memory that is lent, so that updates in place are seen. What XLA had to copy
+    is not kept. A kept buffer keeps the memory, not the parameter, alive until the executable is freed
     or the parameter gets other memory.
     """
 

@@ -1,7 +1,7 @@
 """Every operator of PyTorch's database, forward and backward, against eager.
 
-`entries() x dtypes`: a small tier always, all of them with `-m complete`. A failure names the command
-that repeats it.
+`entries() x dtypes`: a small tier always, all of them with `-m complete`. A failure names the
+command that repeats it.
 """
 
 from __future__ import annotations

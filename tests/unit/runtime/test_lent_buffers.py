@@ -1,4 +1,4 @@
-"""Inputs are lent to XLA where they lie; parameters' buffers are kept while their memory is the same."""
+"""Inputs are lent to XLA where they lie; parameters' buffers are kept while they stay there."""
 
 from __future__ import annotations
 
