@@ -65,10 +65,7 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.scatter_add.default": LibraryOp("scatter:scatter_add"),
     "aten.scatter_reduce.two": LibraryOp("scatter:scatter_reduce"),
     # Running sums and extremes.
-    "aten.cumsum.default": LibraryOp(
-        "scans:cumsum",
-        any_of(is_low_precision, has_scalar_operand, is_integral, is_empty),
-    ),
+    "aten.cumsum.default": LibraryOp("scans:cumsum"),
     "aten.cumprod.default": LibraryOp("scans:cumprod"),
     "aten.logcumsumexp.default": LibraryOp("scans:logcumsumexp"),
     "aten.cummax.default": LibraryOp("scans:cummax"),

@@ -37,3 +37,26 @@ def test_cumsum_of_bfloat16_does_not_stall() -> None:
 def test_logcumsumexp_does_not_overflow() -> None:
     check("aten.logcumsumexp.default", torch.tensor([1000.0, 1000.0, -2000.0]), 0)
     check("aten.logcumsumexp.default", torch.tensor([-INF, -INF, 0.0, INF]), 0)
+
+
+@pytest.mark.parametrize("count", [1024, 1025, 5000])
+@pytest.mark.parametrize("operator", ["cumsum", "cumprod"])
+def test_long_rows(operator: str, count: int) -> None:
+    values = 1 + torch.randn(2, count) / 100 * (1 if operator == "cumprod" else 100)
+    check(f"aten.{operator}.default", values, 1)
+    check(f"aten.{operator}.default", values[0], 0)
+    check(f"aten.{operator}.default", torch.randint(-3, 3, (2, count)), -1)
+    values[0, 700], values[1, 1000] = INF, NAN
+    check(f"aten.{operator}.default", values, 1)
+
+
+@pytest.mark.parametrize("operator", ["cummax", "cummin"])
+@pytest.mark.parametrize("count", [1024, 1100])
+def test_extremes_of_long_rows_with_ties(operator: str, count: int) -> None:
+    values = torch.randint(-50, 50, (2, count))
+    check(f"aten.{operator}.default", values, 1)
+    check(f"aten.{operator}.default", values.to(torch.uint8), -1)
+    check(f"aten.{operator}.default", values.float().neg(), 1)
+    special = values.float()
+    special[0, [700, 900]], special[1, 40] = NAN, INF
+    check(f"aten.{operator}.default", special, 1)
