@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -57,10 +58,8 @@ def _wait(process: subprocess.Popen[bytes], time_limit: float) -> int | None:
         return None
     finally:
         # The session: compilers' own workers too, which outlive a process that died.
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait()
 
 

@@ -51,16 +51,26 @@ class Clock:
         return Series((self.wall() - wall,), (self.cpu() - cpu,))
 
     def repeatedly(
-        self, call: Callable[[], object], seconds: float, at_least: int = 3, at_most: int = 500
+        self,
+        call: Callable[[], object],
+        seconds: float,
+        before: Callable[[], object] | None = None,
     ) -> Series:
-        """Call for about `seconds`, with Python's garbage collector off. Warm up before."""
-        calls = max(1, math.ceil(_SHORTEST_SAMPLE / max(self.once(call).wall[0], 1e-9)))
+        """Call for about `seconds`, three times at least, with Python's garbage collector off.
+
+        With `before`, each sample is one call, right after a call of `before`, which is not timed.
+        Warm up first.
+        """
+        shortest = max(self.once(call).wall[0], 1e-9)
+        calls = 1 if before else math.ceil(_SHORTEST_SAMPLE / shortest)
         samples: list[Series] = []
         end = self.wall() + seconds
         gc.collect()
         gc.disable()
         try:
-            while len(samples) < at_least or (self.wall() < end and len(samples) < at_most):
+            while len(samples) < 3 or (self.wall() < end and len(samples) < 500):
+                if before:
+                    before()
                 samples.append(self.once(lambda: _repeat(call, calls)))
         finally:
             gc.enable()

@@ -2,70 +2,66 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import torch
 
 from benchmarks.backends import Backend
-from benchmarks.workloads.workload import (
-    FORWARD_BACKWARD,
-    INFERENCE,
-    TRAIN_COMPILED,
-    Built,
-    Loss,
-    Prediction,
-)
+from benchmarks.names import FORWARD_BACKWARD, INFERENCE, TRAIN_COMPILED
+from benchmarks.workloads.workload import Built, Loss, Prediction
 
 Step = Callable[[], object]
 
 
-def step_of(mode: str, built: Built, backend: Backend) -> Step:
-    """The function to call again and again. Nothing is compiled before its first call.
+class Modes:
+    """The steps of one workload under one backend, which share the compiled loss."""
 
-    A step that trains clears the gradients first, so that each call does the same.
-    """
-    if mode == INFERENCE:
-        return _inference(built, backend)
-    backward = _forward_backward(built, backend)
-    if mode == FORWARD_BACKWARD:
-        return backward
-    update = _update(built, backend, is_compiled=mode == TRAIN_COMPILED)
+    def __init__(self, built: Built, backend: Backend) -> None:
+        self._built = built
+        self._backend = backend
 
-    def train() -> None:
-        backward()
-        update()
+    def step(self, mode: str) -> Step:
+        """The function to call again and again. Compiling begins at its first call.
 
-    return train
+        One that trains clears the gradients first, so that each call does the same.
+        """
+        self._built.model.train(mode != INFERENCE)
+        if mode == INFERENCE:
+            return self._inference()
+        if mode == FORWARD_BACKWARD:
+            return self._forward_backward
+        update = self._update(is_compiled=mode == TRAIN_COMPILED)
 
+        def train() -> None:
+            self._forward_backward()
+            update()
 
-def _inference(built: Built, backend: Backend) -> Step:
-    built.model.eval()
-    predict = backend.compile(Prediction(built).eval())
+        return train
 
-    def infer() -> None:
-        with torch.no_grad():
-            predict(built.batch)
+    @functools.cached_property
+    def _loss(self) -> Callable[..., torch.Tensor]:
+        return self._backend.compile(Loss(self._built))
 
-    return infer
+    def _forward_backward(self) -> None:
+        self._built.model.zero_grad(set_to_none=True)
+        self._loss(self._built.batch).backward()
 
+    def _inference(self) -> Step:
+        predict = self._backend.compile(Prediction(self._built).eval())
 
-def _forward_backward(built: Built, backend: Backend) -> Step:
-    built.model.train()
-    loss = backend.compile(Loss(built))
+        def infer() -> None:
+            with torch.no_grad():
+                predict(self._built.batch)
 
-    def forward_backward() -> None:
-        built.model.zero_grad(set_to_none=True)
-        loss(built.batch).backward()
+        return infer
 
-    return forward_backward
+    def _update(self, *, is_compiled: bool) -> Step:
+        # Against a compiled optimizer, eager PyTorch is represented by its fused one.
+        fused = True if is_compiled and self._backend.is_eager else None
+        optimizer = torch.optim.AdamW(self._built.model.parameters(), lr=1e-4, fused=fused)
 
+        def update() -> None:
+            optimizer.step()
 
-def _update(built: Built, backend: Backend, *, is_compiled: bool) -> Step:
-    # Where eager PyTorch is to compete with a compiled optimizer, it does so with its fused one.
-    fused = True if is_compiled and backend.is_eager else None
-    optimizer = torch.optim.AdamW(built.model.parameters(), lr=1e-4, fused=fused)
-
-    def update() -> None:
-        optimizer.step()
-
-    return backend.compile(update) if is_compiled else update
+        return self._backend.compile(update) if is_compiled else update

@@ -29,4 +29,4 @@ def _build(scale: str) -> Built:
     return Built(nn.Sequential(*layers), batch, _predict, _loss)
 
 
-WORKLOADS = (Workload("mlp", _build, is_matrix_bound=True),)
+WORKLOADS = (Workload("mlp", _build),)

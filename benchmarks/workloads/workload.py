@@ -9,13 +9,9 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-SCALES: Final = ("tiny", "quick", "full")
+from benchmarks.names import MODES
 
-FORWARD_BACKWARD: Final = "forward_backward"
-INFERENCE: Final = "inference"
-TRAIN: Final = "train_step"
-TRAIN_COMPILED: Final = "train_step_compiled"
-MODES: Final = (FORWARD_BACKWARD, INFERENCE, TRAIN, TRAIN_COMPILED)
+SCALES: Final = ("tiny", "quick", "full")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +27,11 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A named model with its batch, built at a scale with seeded random weights.
-
-    A matrix-bound one spends its time in dense products, so that its rate can be held against that
-    of a single large product.
-    """
+    """A named model with its batch, built at a scale with seeded random weights."""
 
     name: str
     build: Callable[[str], Built]
     modes: tuple[str, ...] = MODES
-    is_matrix_bound: bool = False
 
     def built(self, scale: str) -> Built:
         """The model and its batch; `scale` is one of `SCALES`."""
