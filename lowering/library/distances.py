@@ -18,14 +18,12 @@ def cdist(x1: Any, x2: Any, p: float, compute_mode: int | None) -> Any:
 
 
 def cdist_backward(grad: Any, x1: Any, x2: Any, p: float, cdist: Any) -> Any:
-    """`aten._cdist_backward`: the gradient of `x1`."""
+    """`aten._cdist_backward`: the gradient of `x1`, with the batch that it was broadcast to."""
+    if 0 in (*x1.shape, *x2.shape):
+        return jnp.zeros_like(x1)
     difference = widen(x1)[..., :, None, :] - widen(x2)[..., None, :, :]
     slope = _slope(difference, widen(cdist)[..., None], p)
-    each = jnp.sum(widen(grad)[..., None] * slope, axis=-2)
-    # The batch dimensions of the two may have been broadcast against each other.
-    added = each.sum(tuple(range(each.ndim - x1.ndim)))
-    spread = [axis for axis, size in enumerate(x1.shape) if size != added.shape[axis]]
-    return added.sum(tuple(spread), keepdims=True)
+    return jnp.sum(widen(grad)[..., None] * slope, axis=-2)
 
 
 def pdist(self: Any, p: float = 2.0) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from neuron_compile.lowering.library.axes import at_least_1d, canonical
-from neuron_compile.lowering.library.precision import widen
+from neuron_compile.lowering.library.precision import countable, widen
 from neuron_compile.lowering.library.refusal import Refused
 
 
@@ -39,7 +39,8 @@ def index_put(
         slice(None) if part is None else part for part in _without_masks(indices, values, self)
     )
     if accumulate:
-        return widen(self).at[place].add(values.astype(widen(self).dtype))
+        total = countable(self)
+        return total.at[place].add(values.astype(total.dtype))
     return self.at[place].set(values)
 
 
@@ -66,7 +67,7 @@ def index_copy(self: Any, dim: int, index: Any, source: Any) -> Any:
 
 def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """`aten.index_add`."""
-    array, rows = widen(at_least_1d(self)), widen(at_least_1d(source))
+    array, rows = countable(at_least_1d(self)), countable(at_least_1d(source))
     place = _along(index.reshape(-1), canonical(dim, array.ndim))
     scaled = rows if alpha == 1 else rows * jnp.asarray(alpha).astype(rows.dtype)
     return array.at[place].add(scaled.astype(array.dtype)).reshape(self.shape)
@@ -81,7 +82,7 @@ def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """`aten.put`."""
     flat, place, values = self.reshape(-1), index.reshape(-1), source.reshape(-1)
     if accumulate:
-        return widen(flat).at[place].add(widen(values)).reshape(self.shape)
+        return countable(flat).at[place].add(countable(values)).reshape(self.shape)
     return flat.at[place].set(values).reshape(self.shape)
 
 

@@ -20,6 +20,12 @@ def widen(array: Any) -> Any:
     return array.astype(wide_dtype(array.dtype))
 
 
+def countable(array: Any) -> Any:
+    """`array` in a dtype in which sums and products can be formed: bool becomes int32, in which a
+    result other than 0 is true."""
+    return array.astype(jnp.int32) if array.dtype == jnp.bool_ else widen(array)
+
+
 def float_dtype(dtype: Any) -> Any:
     """What a float function of a tensor of this dtype gives: float32 for integers and bool."""
     dtype = jnp.dtype(dtype)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from neuron_compile.lowering.library.axes import at_least_1d, canonical
-from neuron_compile.lowering.library.precision import widen
+from neuron_compile.lowering.library.precision import countable
 from neuron_compile.lowering.library.refusal import Refused
 
 
@@ -76,7 +76,7 @@ def reduce_at(array: Any, place: Any, values: Any, reduce: str, include_self: bo
     if reduce not in _REDUCTIONS:
         raise Refused(f"reduce={reduce!r} is not known.")
     identity, combine = _REDUCTIONS[reduce]
-    total = widen(array)
+    total = countable(array)
     values = values.astype(total.dtype)
     if not include_self:
         total = total.at[place].set(identity(total.dtype))

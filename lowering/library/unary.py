@@ -78,6 +78,8 @@ def square(self: Any) -> Any:
 
 def sign(self: Any) -> Any:
     """`aten.sign`: 0 for NaN."""
+    if self.dtype == jnp.bool_:
+        return self
     return jnp.where(self != self, 0, jnp.sign(self)) if is_float(self) else jnp.sign(self)
 
 
