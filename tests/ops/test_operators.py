@@ -39,7 +39,7 @@ def parameters() -> Iterator[object]:
         yield pytest.param(name, dtype, marks=marks, id=f"{name}-{dtype}")
 
 
-@pytest.mark.parametrize(("name", "dtype"), parameters())
+@pytest.mark.parametrize(("name", "dtype"), list(parameters()))
 def test_operator(process: Process, name: str, dtype: str) -> None:
     expected = expectation(name, dtype)
     outcome = process.examine(
