@@ -72,9 +72,8 @@ class WorkerProcess:
 
     def __init__(self, module: str) -> None:
         self.environment = decisive_environment()
-        self._process, connection = start_process(
-            worker_command(module), worker_environment(module)
-        )
+        self._given = worker_environment(module)
+        self._process, connection = start_process(worker_command(module), self._given)
         self._channel = Channel(connection)
         assert self._process.stdout is not None
         self._output = self._process.stdout
@@ -106,7 +105,8 @@ class WorkerProcess:
         self.action_count += 1
         progress = _Progress(time.monotonic())
         try:
-            frame = Frame("request", request.to_json(), request.inputs)
+            values = {**request.to_json(), "environment": self._changes()}
+            frame = Frame("request", values, request.inputs)
             self._channel.send(frame, seconds=_BEGIN_SECONDS)
             return self._await_answer(progress, limits)
         except (ClosedError, TimeoutError):
@@ -118,6 +118,15 @@ class WorkerProcess:
                 had_begun=progress.had_begun,
                 output=self.said,
             ) from error
+
+    def _changes(self) -> dict[str, str | None]:
+        """Where the environment is another one now than the worker has: the programs that it starts
+        see what they would see if this process started them."""
+        current = dict(os.environ)
+        names = [n for n in {**self._given, **current} if self._given.get(n) != current.get(n)]
+        changes = {name: current.get(name) for name in names}
+        self._given = current
+        return changes
 
     @property
     def said(self) -> str:

@@ -49,6 +49,7 @@ def _answer(channel: Channel, frame: Frame, tasks: Mapping[str, Task]) -> Frame:
         channel.send(Frame("progress", values), seconds=_ANSWER_SECONDS)
 
     try:
+        _adopt(frame.values["environment"])
         request = Request.from_json(frame.values, frame.blobs)
         if request.identity and request.identity != identity(request.action, request.recipe):
             return Frame("stale")
@@ -57,6 +58,15 @@ def _answer(channel: Channel, frame: Frame, tasks: Mapping[str, Task]) -> Frame:
         raise
     except Exception as error:
         return Frame("failed", encode_error(error))
+
+
+def _adopt(changes: Mapping[str, str | None]) -> None:
+    """Bring the environment to the parent's."""
+    for name, value in changes.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def import_torch_mlir() -> None:

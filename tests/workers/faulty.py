@@ -30,7 +30,8 @@ def modules(_request: Request, _: Progress) -> Blobs:
 
 
 def environment(_request: Request, _: Progress) -> Blobs:
-    facts = {name: os.environ.get(name, "") for name in ("XLA_FLAGS", "TMPDIR")}
+    names = ("XLA_FLAGS", "PYTHONPATH", "NEURON_TEST")
+    facts = {name: os.environ.get(name, "") for name in names}
     return {name: value.encode() for name, value in facts.items()}
 
 

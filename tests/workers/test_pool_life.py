@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -116,6 +117,22 @@ def test_changed_flags_of_xla_reach_the_next_action(
     seen = pool.run(Request("environment", {}), LIMITS).blobs["XLA_FLAGS"]
     assert seen == b"--xla_cpu_enable_fast_math=false"
     assert first not in pool.pids
+
+
+def test_environment_of_an_action_is_the_callers(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = worker_of(pool)
+    for value in ("a", "b", None):
+        if value is None:
+            monkeypatch.delenv("NEURON_TEST")
+        else:
+            monkeypatch.setenv("NEURON_TEST", value)
+        seen = pool.run(Request("environment", {}), LIMITS).blobs
+        assert seen["NEURON_TEST"].decode() == (value or "")
+        # Ours to find the packages, not for the programs that a worker starts.
+        assert seen["PYTHONPATH"].decode() == os.environ.get("PYTHONPATH", "")
+    assert pool.pids == [first]
 
 
 def test_close_ends_idle_and_busy_workers_at_once(pool: WorkerPool) -> None:

@@ -48,7 +48,8 @@ def channel() -> Iterator[Channel]:
 
 
 def answers(channel: Channel, request: Request) -> list[Frame]:
-    channel.send(Frame("request", request.to_json(), request.inputs), seconds=5)
+    values = {**request.to_json(), "environment": {}}
+    channel.send(Frame("request", values, request.inputs), seconds=5)
     found: list[Frame] = []
     while not found or found[-1].kind not in ("done", "failed", "stale"):
         frame = channel.receive(seconds=30)
