@@ -11,7 +11,7 @@ from typing import Any
 from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff
 from neuron_compile.codegen.describe import describe
 from neuron_compile.codegen.emulation import Emulation
-from neuron_compile.codegen.pack_sorts import pack_sorts
+from neuron_compile.codegen.host_rewrites import rewrite_for_host
 from neuron_compile.errors import CodegenError
 from neuron_compile.lowering import LoweredProgram
 from neuron_compile.pjrt.client import client, devices
@@ -76,7 +76,7 @@ class HostCodeGenerator:
         ensure_lapack(program.custom_calls)
         try:
             executable = client().compile_and_load(
-                pack_sorts(program.stablehlo),
+                rewrite_for_host(program.stablehlo),
                 devices(),
                 compile_options(self._optimization_level),
             )

@@ -11,13 +11,7 @@ from typing import Any, Final
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from neuron_compile.codegen.legality.program_module import (
-    building_at,
-    read_module,
-    replace,
-    walk,
-    write_module,
-)
+from neuron_compile.codegen.legality.program_module import building_at, replace
 from neuron_compile.codegen.legality.tensor_ops import (
     compare,
     convert,
@@ -31,23 +25,19 @@ from neuron_compile.codegen.legality.tensor_ops import (
 _WIDTH: Final = 32
 
 
-def pack_sorts(program: bytes) -> bytes:
-    """The portable artifact with its sorts packed where that is possible."""
-    # Operators' names stand in the artifact as text. Most programs sort nothing.
-    if b"sort" not in program:
-        return program
-    module = read_module(program)
-    sorts = [operation for operation in walk(module.operation) if _is_packable(operation)]
-    for operation in sorts:
-        with building_at(operation):
-            packed = _packed_sort(operation)
-        replace(operation, packed)
-    return write_module(module) if sorts else program
+def pack_sort(operation: Any) -> bool:
+    """Replace a `stablehlo.sort` of int32 keys and their places; tell whether it was one."""
+    if not _is_packable(operation):
+        return False
+    with building_at(operation):
+        packed = _packed_sort(operation)
+    replace(operation, packed)
+    return True
 
 
 def _is_packable(operation: Any) -> bool:
     """Whether it sorts int32 keys upwards, and with them their places in the sorted dimension."""
-    if operation.name != "stablehlo.sort" or len(operation.operands) != 2:
+    if len(operation.operands) != 2:
         return False
     keys, places = operation.operands
     if any(

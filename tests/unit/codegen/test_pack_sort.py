@@ -6,8 +6,8 @@ import pytest
 import torch
 from jaxlib.mlir import ir
 
+from neuron_compile.codegen.host_rewrites import rewrite_for_host
 from neuron_compile.codegen.legality.program_module import open_context, read_module, write_module
-from neuron_compile.codegen.pack_sorts import pack_sorts
 
 SHAPE = "4x5"
 
@@ -40,7 +40,7 @@ func.func @main(%arg0: tensor<{SHAPE}x{element}>, %arg1: tensor<{SHAPE}xi32>)
 
 
 def test_keys_with_their_places_are_packed() -> None:
-    text = str(read_module(pack_sorts(artifact())))
+    text = str(read_module(rewrite_for_host(artifact())))
     assert '"stablehlo.sort"' in text
     assert f"(tensor<{SHAPE}xi64>) -> tensor<{SHAPE}xi64>" in text
 
@@ -57,11 +57,7 @@ def test_keys_with_their_places_are_packed() -> None:
 )
 def test_any_other_sort_is_left_as_it_is(changed: dict[str, Any]) -> None:
     program = artifact(**changed)
-    assert pack_sorts(program) == program
-
-
-def test_program_without_a_sort_is_not_even_read() -> None:
-    assert pack_sorts(b"anything") == b"anything"
+    assert rewrite_for_host(program) == program
 
 
 @pytest.mark.parametrize("descending", [False, True])

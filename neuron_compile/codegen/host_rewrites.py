@@ -1,0 +1,30 @@
+"""Operations that XLA:CPU is slow at, in equal forms that it is fast at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from neuron_compile.codegen.legality.program_module import read_module, walk, write_module
+from neuron_compile.codegen.pack_sort import pack_sort
+from neuron_compile.codegen.spread_depthwise import spread_depthwise
+
+_REWRITES: Final[dict[str, Callable[[Any], bool]]] = {
+    "stablehlo.sort": pack_sort,
+    "stablehlo.convolution": spread_depthwise,
+}
+# Operators' names stand in an artifact as text. Most programs have none of these.
+_MARKS: Final = tuple(name.removeprefix("stablehlo.").encode() for name in _REWRITES)
+
+
+def rewrite_for_host(program: bytes) -> bytes:
+    """The portable artifact of a program that computes the same, faster on a CPU."""
+    if not any(mark in program for mark in _MARKS):
+        return program
+    module = read_module(program)
+    rewritten = [
+        _REWRITES[operation.name](operation)
+        for operation in walk(module.operation)
+        if operation.name in _REWRITES
+    ]
+    return write_module(module) if any(rewritten) else program
