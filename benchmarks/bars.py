@@ -64,14 +64,7 @@ def _mean(mode: str) -> Findings:
 
 def _share_of_product_rate(results: Results) -> Iterator[Finding]:
     """Floating point operations a second over those of one large product in the same round."""
-    product = {
-        round_: fact_ / seconds
-        for backend in (EAGER, OURS)
-        for round_, seconds in by_round(results, PRODUCT, backend, time_of(names.PRODUCT)).items()
-        for fact_ in by_round(
-            results, PRODUCT, backend, fact(names.flops_of(names.PRODUCT))
-        ).values()
-    }
+    product = _product_rates(results)
     for name in MATRIX_BOUND:
         for mode in (names.INFERENCE, names.FORWARD_BACKWARD):
             flops = by_round(results, name, EAGER, fact(names.flops_of(mode)))
@@ -83,6 +76,17 @@ def _share_of_product_rate(results: Results) -> Iterator[Finding]:
             )
             if shares:
                 yield Finding(f"{name} {mode}", Ratio(shares).median)
+
+
+def _product_rates(results: Results) -> dict[int, float]:
+    """Of each round, by whom it was computed faster."""
+    rates: dict[int, float] = {}
+    for backend in (EAGER, OURS):
+        flops = by_round(results, PRODUCT, backend, fact(names.flops_of(names.PRODUCT)))
+        seconds = by_round(results, PRODUCT, backend, time_of(names.PRODUCT))
+        for round_ in flops.keys() & seconds.keys():
+            rates[round_] = max(rates.get(round_, 0.0), flops[round_] / seconds[round_])
+    return rates
 
 
 def _cost(case: str, quantity: Quantity, peer: str = INDUCTOR) -> Findings:

@@ -20,7 +20,7 @@ def time_of(series: str) -> Quantity:
 
     def quantity(entry: Entry) -> float | None:
         found = entry.measurement.series.get(series)
-        return found and found.median
+        return found.median if found else None
 
     return quantity
 

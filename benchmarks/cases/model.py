@@ -56,4 +56,5 @@ def _flops(step: Step) -> int:
     # Fused attention is counted as the products that it is made of.
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         step()
-    return counter.get_total_flops()
+    total: int = counter.get_total_flops()
+    return total

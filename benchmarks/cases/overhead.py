@@ -70,7 +70,7 @@ def _inputs_of(compiled: Callable[[], object]) -> list[torch.Tensor]:
 
 def _executable(stablehlo: str, inputs: list[torch.Tensor]) -> Callable[[], object]:
     from jaxlib import _jax, xla_client
-    from torch.utils.dlpack import to_dlpack
+    from torch._C import _to_dlpack
 
     client = xla_client.make_cpu_client(asynchronous=False)
     device = client.local_devices()[0]
@@ -78,7 +78,7 @@ def _executable(stablehlo: str, inputs: list[torch.Tensor]) -> Callable[[], obje
         stablehlo, _jax.DeviceList((device,)), xla_client.CompileOptions()
     )
     buffers = [
-        _jax.dlpack_managed_tensor_to_buffer(to_dlpack(tensor.detach()), device, None)
+        _jax.dlpack_managed_tensor_to_buffer(_to_dlpack(tensor.detach()), device, None)
         for tensor in inputs
     ]
     return lambda: loaded.execute_sharded(buffers)
