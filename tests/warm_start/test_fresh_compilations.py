@@ -60,8 +60,8 @@ def test_an_operator_whose_body_was_edited(restarts: Any) -> None:
         with torch.library._scoped_library("warmstart", "FRAGMENT") as library:
             library.define("scale(Tensor x) -> Tensor")
             library.impl("scale", lambda x, factor=factor: x * factor, "CompositeImplicitAutograd")
-            scale = torch.ops.warmstart.scale
-            results.append(restarts.compile(lambda x: scale(x) + 1)(torch.ones(1)).item())
+            compiled = restarts.compile(lambda x: torch.ops.warmstart.scale(x) + 1)
+            results.append(compiled(torch.ones(1)).item())
     assert results == [3.0, 4.0]
     assert restarts.lookups == {}
 
@@ -100,9 +100,10 @@ def test_operations_that_run_in_eager(restarts: Any, monkeypatch: pytest.MonkeyP
         torch.library.register_fake("warmstart::cube", torch.empty_like, lib=library)
         cube = torch.ops.warmstart.cube
         for _ in range(2):
+            compiled = restarts.compile(lambda x: cube(x + 1) * 2, fallback="eager")
             with pytest.warns(NeuronCompileWarning, match="eager PyTorch"):
-                compiled = restarts.compile(lambda x: cube(x + 1) * 2, fallback="eager")
-                assert compiled(torch.ones(2)).tolist() == [16.0, 16.0]
+                result = compiled(torch.ones(2))
+            assert result.tolist() == [16.0, 16.0]
             assert "hit" not in restarts.lookups
 
 
