@@ -45,7 +45,7 @@ def _is_packable(operation: Any) -> bool:
         for operand in (keys, places)
     ):
         return False
-    iota = getattr(places, "owner", None)
+    iota: Any = getattr(places, "owner", None)
     if getattr(iota, "name", None) != "stablehlo.iota":
         return False
     dimension = int(operation.attributes["dimension"].value) % len(shape_of(keys))
@@ -77,7 +77,7 @@ def _packed_sort(operation: Any) -> list[Any]:
     scalar = tensor_of((), wide)
     block = sort.regions[0].blocks.append(scalar, scalar)
     with ir.InsertionPoint(block):
-        stablehlo.return_([compare(*block.arguments, "LT")])
+        stablehlo.return_([compare(block.arguments[0], block.arguments[1], "LT")])
     ordered = sort.results[0]
     top = stablehlo.shift_right_arithmetic(ordered, splat(_WIDTH, shape, wide))
     return [convert(top, narrow), convert(ordered, narrow)]

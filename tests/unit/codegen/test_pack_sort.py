@@ -71,7 +71,7 @@ def test_compiled_sorts_are_stable_as_in_eager(descending: bool, dim: int) -> No
     ]
     for values in numbers:
 
-        def function(x: torch.Tensor) -> object:
+        def function(x: torch.Tensor) -> Any:
             return torch.sort(x, dim=dim, stable=True, descending=descending)
 
         compiled = torch.compile(function, backend="neuron", dynamic=False)
