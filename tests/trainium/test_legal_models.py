@@ -52,7 +52,10 @@ WRITTEN: dict[str, Callable[[], Case]] = {
 }  # fmt: skip
 
 # Architecture -> what Trn2 does not have.
-REFUSED: dict[str, set[str]] = {}
+REFUSED: dict[str, set[str]] = {
+    # Fourier transforms, and the complex numbers they give.
+    "fnet": {"EVRF001", "EVRF004"},
+}
 
 
 def case(name: str) -> Case:
