@@ -13,6 +13,7 @@ from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
 from neuron_compile.lowering.legalize.order_storage import order_storage
 from neuron_compile.lowering.legalize.reject_unknown_dtypes import reject_unknown_dtypes
+from neuron_compile.lowering.legalize.reject_mixed_products import reject_mixed_products
 from neuron_compile.lowering.legalize.replace_copies import replace_copies
 from neuron_compile.lowering.legalize.replace_prims import replace_prims
 from neuron_compile.lowering.legalize.replace_resizes import replace_resizes
@@ -21,6 +22,7 @@ from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
 
 PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     reject_unknown_dtypes,
+    reject_mixed_products,
     use_cpu_device,
     # First of all, so that no other pass meets the results of operators on nothing.
     fill_empty_results,
