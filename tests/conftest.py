@@ -24,6 +24,8 @@ def fresh_process_state(
         if name.startswith(("NEURON_", "TORCH_NEURONX_")) and name != "NEURON_TEST_BACKEND":
             monkeypatch.delenv(name)
     monkeypatch.setenv("NEURON_COMPILE_CACHE_DIR", str(tmp_path / "neuron-cache"))
+    # Most tests compile a few small graphs; those about processes ask for workers themselves.
+    monkeypatch.setenv("NEURON_COMPILE_WORKERS", "0")
     # AOTAutograd's, which remembers graphs that this test's artifact cache does not have.
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch-cache"))
     import torch

@@ -25,6 +25,12 @@ pytestmark = [
 SECONDS = 60
 
 
+@pytest.fixture(autouse=True)
+def compile_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forked child cannot compile by itself once its parent has used XLA."""
+    monkeypatch.setenv("NEURON_COMPILE_WORKERS", "2")
+
+
 def in_a_forked_child(check: Callable[[], bool]) -> int:
     """Exit status of a child that ran `check`: 0 true, 3 false, 4 an exception, -9 it hung."""
     child = os.fork()
