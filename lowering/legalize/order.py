@@ -12,8 +12,8 @@ from neuron_compile.lowering.legalize.fill_empty_results import fill_empty_resul
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
 from neuron_compile.lowering.legalize.order_storage import order_storage
-from neuron_compile.lowering.legalize.reject_unknown_dtypes import reject_unknown_dtypes
 from neuron_compile.lowering.legalize.reject_mixed_products import reject_mixed_products
+from neuron_compile.lowering.legalize.reject_unknown_dtypes import reject_unknown_dtypes
 from neuron_compile.lowering.legalize.replace_copies import replace_copies
 from neuron_compile.lowering.legalize.replace_prims import replace_prims
 from neuron_compile.lowering.legalize.replace_resizes import replace_resizes
