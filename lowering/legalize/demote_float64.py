@@ -6,6 +6,7 @@ import operator
 from typing import Any, Final
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_any, tree_map_only
 
@@ -51,7 +52,8 @@ def _computes_wide(node: Node) -> bool:
 
 def _demoted(tensor: torch.Tensor) -> torch.Tensor:
     narrower = _NARROWER.get(tensor.dtype)
-    return tensor if narrower is None else tensor.to(narrower)
+    with unset_fake_temporarily():
+        return tensor if narrower is None else tensor.to(narrower)
 
 
 def _is_wide(result: Any) -> bool:

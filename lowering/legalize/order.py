@@ -10,9 +10,12 @@ from torch.fx import GraphModule
 from neuron_compile.lowering.legalize.drop_no_ops import drop_no_ops
 from neuron_compile.lowering.legalize.fill_empty_results import fill_empty_results
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
+from neuron_compile.lowering.legalize.fold_constants import fold_constants
+from neuron_compile.lowering.legalize.match_scalars import match_scalars
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
 from neuron_compile.lowering.legalize.order_storage import order_storage
 from neuron_compile.lowering.legalize.reject_mixed_products import reject_mixed_products
+from neuron_compile.lowering.legalize.reject_mixed_types import reject_mixed_types
 from neuron_compile.lowering.legalize.reject_unknown_dtypes import reject_unknown_dtypes
 from neuron_compile.lowering.legalize.replace_copies import replace_copies
 from neuron_compile.lowering.legalize.replace_prims import replace_prims
@@ -22,6 +25,7 @@ from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
 
 PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     reject_unknown_dtypes,
+    reject_mixed_types,
     reject_mixed_products,
     use_cpu_device,
     # First of all, so that no other pass meets the results of operators on nothing.
@@ -34,6 +38,9 @@ PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     drop_no_ops,
     replace_copies,
     fill_factories,
+    # After the factories, whose one form it knows.
+    fold_constants,
+    match_scalars,
     normalize_slices,
     store_constants,
 )

@@ -38,7 +38,7 @@ def reject_mixed_products(module: GraphModule) -> None:
                     str(node.target),
                     node.meta.get(ORIGIN, node.name),
                     "",
-                    f"its operands' dtypes differ, {' and '.join(_dtypes(node))}, which eager refuses.",
+                    f"dtypes differ, {' and '.join(_dtypes(node))}, which eager refuses too.",
                     source_line(node),
                     "cast one of the operands, or use torch.autocast.",
                 )

@@ -21,7 +21,8 @@ def index(self: Any, indices: Sequence[Any | None]) -> Any:
     """`aten.index.Tensor`; a mask is refused, since the result's size depends on it."""
     if any(_is_mask(part) for part in indices):
         raise Refused("the result of indexing by a mask has a shape that depends on data.")
-    return self[tuple(slice(None) if part is None else part for part in indices)]
+    place = tuple(slice(None) if part is None else part for part in indices)
+    return self.at[place].get(mode="fill")
 
 
 def index_put(
@@ -47,7 +48,8 @@ def index_put(
 def index_select(self: Any, dim: int, index: Any) -> Any:
     """`aten.index_select`."""
     array = at_least_1d(self)
-    taken = array[_along(index.reshape(-1), canonical(dim, array.ndim))]
+    place = _along(index.reshape(-1), canonical(dim, array.ndim))
+    taken = array.at[place].get(mode="fill")
     return taken.reshape(self.shape) if self.ndim == 0 else taken
 
 
@@ -75,7 +77,7 @@ def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -
 
 def take(self: Any, index: Any) -> Any:
     """`aten.take`: by position in the flattened tensor."""
-    return self.reshape(-1)[index]
+    return self.reshape(-1).at[index].get(mode="fill")
 
 
 def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
@@ -114,7 +116,7 @@ def embedding(
     sparse: bool = False,
 ) -> Any:
     """`aten.embedding`; the options concern the gradient only."""
-    return weight[indices]
+    return weight.at[indices].get(mode="fill")
 
 
 def embedding_dense_backward(

@@ -19,7 +19,8 @@ from neuron_compile.lowering.library.refusal import Refused
 def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """`aten.gather`."""
     array, places = at_least_1d(self), at_least_1d(index)
-    return array[_grid(places, canonical(dim, array.ndim))].reshape(index.shape)
+    place = _grid(places, canonical(dim, array.ndim))
+    return array.at[place].get(mode="fill").reshape(index.shape)
 
 
 def scatter(self: Any, dim: int, index: Any, src: Any) -> Any:

@@ -52,7 +52,9 @@ def examine(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = {s.index: e for s in chosen if (e := _eager(s)) is not None}
-        bounds = tolerance_of(op, dtype) if tolerance is None else Tolerance(*tolerance)
+        bounds = (
+            tolerance_of(op, dtype) if tolerance is None else Tolerance(*tolerance, is_given=True)
+        )
         examination = _Examination(outcome, expected, bounds, values, compared)
         examination.run([s for s in chosen if s.index in expected])
     outcome.seconds = round(time.perf_counter() - start, 2)

@@ -13,10 +13,11 @@ _OTHER_DEVICES: Final = ("cuda", "mps", "xpu", "meta")
 
 
 class Tolerance(NamedTuple):
-    """`|actual - expected| <= atol + rtol * |expected|`."""
+    """`|actual - expected| <= atol + rtol * |expected|`; `is_given` if an expectation asks for it."""
 
     rtol: float
     atol: float
+    is_given: bool = False
 
 
 def tolerance_of(op: Any, dtype: torch.dtype) -> Tolerance:

@@ -1,0 +1,50 @@
+"""Reductions of 16-bit numbers accumulate in 32 bits and round once, as in eager."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from parity import check_parity
+
+LOW = [torch.bfloat16, torch.float16]
+
+
+@pytest.mark.parametrize("dtype", LOW)
+def test_sums_of_many_small_numbers(dtype: torch.dtype) -> None:
+    x = torch.full((4096, 2), 0.2, dtype=dtype)
+    check_parity(lambda x: (x.sum(), x.mean(0), x.sum(0), x.cumsum(0)[-1]), x)
+
+
+def test_bias_gradient_of_a_convolution() -> None:
+    def function(x: Tensor, w: Tensor, b: Tensor, scale: Tensor) -> Tensor:
+        return F.relu(F.conv2d(x, w, b)) * scale
+
+    x, w = torch.ones(2, 3, 16, 16).bfloat16(), torch.ones(2, 3, 1, 1).bfloat16()
+    b, scale = torch.full((2,), -2.5).bfloat16(), torch.full((2, 2, 16, 16), 0.2).bfloat16()
+    check_parity(function, x, w.requires_grad_(), b.requires_grad_(), scale, grad=True)
+
+
+@pytest.mark.parametrize("dtype", LOW)
+def test_norms_and_losses(dtype: torch.dtype) -> None:
+    x = torch.linspace(-3, 3, 512).view(2, 256).to(dtype).requires_grad_()
+
+    def function(x: Tensor) -> tuple[Tensor, ...]:
+        return x.softmax(-1), x.log_softmax(-1), F.layer_norm(x, (256,)), x.var(1), x.norm()
+
+    check_parity(function, x, bound=2e-2)
+    target = torch.tensor([3, 200])
+    check_parity(lambda x: F.cross_entropy(x, target), x, grad=True, bound=2e-2)
+
+
+def test_autocast_rounds_where_eager_rounds() -> None:
+    torch.manual_seed(3)
+    layer = nn.Linear(4, 4)
+
+    def function(x: Tensor) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return layer(x) + x
+
+    check_parity(function, torch.randn(2, 4), bound=1e-2)
