@@ -80,8 +80,8 @@ class OnExecutor:
                 hint="install the same versions on every worker, and give host targets workers of "
                 "one kind.",
             )
-        error = decode_error(values)
-        if isinstance(error, ForeignError):
+        failure = decode_error(values)
+        if isinstance(failure, ForeignError):
             what = f"the executor could not {request.action} a graph"
-            raise kind(what, why=str(error)) from error
-        raise error
+            raise kind(what, why=str(failure)) from failure
+        raise failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import torch
+import torch._functorch.config as functorch_config
 from torch._functorch._aot_autograd import aot_autograd_result, graph_compile, schemas
 from torch._functorch._aot_autograd.autograd_cache import (
     AOTAutogradCache,
@@ -31,7 +32,7 @@ def test_compilers_that_make_aotautograd_consult_its_cache() -> None:
 
 
 def test_settings_that_are_patched() -> None:
-    with torch._functorch.config.patch(
+    with functorch_config.patch(  # type: ignore[attr-defined]
         bundled_autograd_cache=True, force_non_lazy_backward_lowering=True
     ):
         assert graph_compile._should_save_cache(len)

@@ -43,7 +43,8 @@ def test_results_and_gradients(name: str, restarts: Any) -> None:
         x = argument.clone().requires_grad_()
         results = run(x)
         tensors = [r for r in torch.utils._pytree.tree_leaves(results) if isinstance(r, Tensor)]
-        sum(t.float().sum() for t in tensors if t.requires_grad).backward()
+        parts = [t.float().sum() for t in tensors if t.requires_grad]
+        torch.stack(parts).sum().backward()
         outcomes.append((torch.utils._pytree.tree_leaves(results), x.grad))
     assert restarts.lookups == {"hit": 1}
     eager, _, restored = outcomes

@@ -19,8 +19,9 @@ COUNTS, WEIGHTS = torch.tensor([1, 2, 0, 3]), torch.tensor([0.5, 1.0, 2.0, 0.25]
 def test_covariance(
     observations: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor | None
 ) -> None:
-    given = {"correction": correction, "fweights": fweights, "aweights": aweights}
-    torch.testing.assert_close(cov(observations, **given), torch.cov(observations, **given))
+    expected = torch.cov(observations, correction=correction, fweights=fweights, aweights=aweights)
+    actual = cov(observations, correction=correction, fweights=fweights, aweights=aweights)
+    torch.testing.assert_close(actual, expected)
 
 
 @pytest.mark.filterwarnings("ignore:cov")
