@@ -60,8 +60,11 @@ def entrance(spec: TensorSpec) -> Crossing:
     return enter_copied if layout is None else enter
 
 
-def exit_of(spec: TensorSpec) -> Crossing:
-    """The function that gives a program's dense array the strides and dtype of the eager result."""
+def exit_of(spec: TensorSpec) -> Crossing | None:
+    """The function that gives a program's dense array the strides and dtype of the eager result.
+
+    None if it has them: the array is the result.
+    """
     wide = getattr(torch, spec.dtype)
     layout = physical_layout(spec)
     shape, strides = spec.shape, spec.strides
@@ -74,15 +77,14 @@ def exit_of(spec: TensorSpec) -> Crossing:
     def leave_strided(array: torch.Tensor) -> torch.Tensor:
         return array.as_strided(shape, strides)
 
-    def leave_direct(array: torch.Tensor) -> torch.Tensor:
-        return array
+    def leave_widened(array: torch.Tensor) -> torch.Tensor:
+        return leave_strided(array.to(wide))
 
     if layout is None:
         return leave_with_gaps
-    crossing = leave_direct if layout.is_identity and layout.shape == shape else leave_strided
     if wide in _NARROWER:
-        return lambda array: crossing(array.to(wide))
-    return crossing
+        return leave_widened
+    return None if layout.is_identity and layout.shape == shape else leave_strided
 
 
 def _check(tensor: torch.Tensor, spec: TensorSpec, dtype: torch.dtype) -> None:

@@ -17,7 +17,8 @@ from neuron_compile.lowering.program import (
     TensorSpec,
     ViewResult,
 )
-from neuron_compile.runtime.boundary import entrance, exit_of
+from neuron_compile.runtime.arguments import Arguments
+from neuron_compile.runtime.boundary import exit_of
 from neuron_compile.runtime.executable import Executable
 
 
@@ -35,12 +36,17 @@ class CompiledGraph:
         self._executable = executable
         self._signature = signature
         self._argument_count = len(signature.inputs)
-        self._enters = tuple(
-            (index, entrance(self._spec(index))) for index in signature.kept_inputs
+        self._kept_inputs = signature.kept_inputs
+        self._arguments = Arguments([self._spec(index) for index in signature.kept_inputs])
+        self._output_count = len(signature.outputs)
+        # Those that leave as they are have none.
+        self._leaves = tuple(
+            (number, leave)
+            for number, spec in enumerate(signature.outputs)
+            if (leave := exit_of(spec)) is not None
         )
-        self._leaves = tuple(exit_of(spec) for spec in signature.outputs)
         self._slots = signature.result_slots
-        self._is_plain = self._slots == tuple(range(len(self._leaves)))
+        self._is_plain = self._slots == tuple(range(self._output_count))
         self._seed_count = signature.seed_count
         self._checks = signature.checks
 
@@ -60,14 +66,20 @@ class CompiledGraph:
             )
         arguments = list(args)
         args.clear()
-        inputs = [enter(arguments[index]) for index, enter in self._enters]
+        inputs = self._arguments.enter(list(map(arguments.__getitem__, self._kept_inputs)))
         if self._seed_count:
             inputs.append(torch.randint(_SEED_LOW, _SEED_HIGH, (self._seed_count,)))
         outputs = self._executable.execute(inputs)
         if self._checks:
             self._raise_failed_check(outputs.pop())
-        results = [leave(output) for leave, output in zip(self._leaves, outputs, strict=True)]
-        return results if self._is_plain else self._fill_slots(results, arguments)
+        if len(outputs) != self._output_count:
+            raise ExecutionError(
+                f"graph {self.name} has {self._output_count} results, its program {len(outputs)}",
+                why="this is a defect of ours.",
+            )
+        for number, leave in self._leaves:
+            outputs[number] = leave(outputs[number])
+        return outputs if self._is_plain else self._fill_slots(outputs, arguments)
 
     def _fill_slots(self, results: list[torch.Tensor], arguments: list[Any]) -> list[Any]:
         filled: list[Any] = []

@@ -87,6 +87,11 @@ def test_results_that_need_no_computation_take_their_places() -> None:
     assert view.tolist() == [7]
 
 
+def test_a_program_with_other_results_than_promised_is_an_error() -> None:
+    with pytest.raises(ExecutionError, match="has 1 results, its program 2"):
+        graph(Doubles(torch.ones(2)))([torch.ones(2)])
+
+
 def test_each_call_draws_its_seeds_from_torchs_generator() -> None:
     executable = Doubles()
     compiled = graph(executable, seed_count=1)

@@ -58,3 +58,16 @@ def test_kept_buffer_does_not_keep_the_parameter_or_its_gradient() -> None:
     gc.collect()
     assert alive() is None
     assert gradient() is None
+
+
+def test_what_moved_is_lent_anew_and_the_rest_as_before() -> None:
+    buffers = lent()
+    moving, staying, x = nn.Parameter(torch.ones(64)), nn.Parameter(torch.ones(64)), torch.ones(64)
+    first = buffers.lend([moving, x, staying])
+    moving.data = torch.zeros(64)
+    second = buffers.lend([moving, x, staying])
+    third = buffers.lend([moving, x, staying])
+    assert second[2] is first[2]
+    assert second[0].unsafe_buffer_pointer() == moving.data_ptr()
+    assert [third[0], third[2]] == [second[0], second[2]]
+    assert third[1].unsafe_buffer_pointer() == x.data_ptr()
