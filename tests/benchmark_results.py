@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchmarks.protocol import Measurement
 from benchmarks.results import Entry, Results
 from benchmarks.series import Series
@@ -24,11 +26,14 @@ def entry(
     facts: dict[str, float] | None = None,
     cold: bool = False,
     error: str = "",
+    series: Mapping[str, float] | None = None,
     **seconds: float,
 ) -> Entry:
-    """An entry whose series have one sample each, of so many seconds."""
-    series = {name: Series((value,), (value,)) for name, value in seconds.items()}
-    return Entry(case, backend, round_, cold, Measurement(series, facts or {}), error)
+    """An entry whose series have one sample each, of so many seconds; `series` has those whose
+    names are none of Python's."""
+    samples = {**seconds, **(series or {})}
+    made = {name: Series((value,), (value,)) for name, value in samples.items()}
+    return Entry(case, backend, round_, cold, Measurement(made, facts or {}), error)
 
 
 def results(*entries: Entry) -> Results:

@@ -68,7 +68,7 @@ def test_memory_is_that_of_a_train_step() -> None:
 def test_overhead_counts_from_a_millisecond_up() -> None:
     series = {"compiled mlp": 1.1e-3, "direct mlp": 1e-3}
     shorter = {"compiled bert_128": 2e-4, "direct bert_128": 1e-4}
-    measured = results(entry("overhead", "neuron", 0, **series, **shorter))
+    measured = results(entry("overhead", "neuron", 0, series={**series, **shorter}))
     assert found(bar("call, times", 1.03), measured) == {"mlp": pytest.approx(1.1)}
 
 

@@ -7,7 +7,8 @@ from benchmarks.statistics import Ratio, geometric_mean, summarize
 
 def test_spread_is_the_interquartile_range_over_the_median() -> None:
     summary = summarize([8.0, 9.0, 10.0, 11.0, 1000.0])
-    assert (summary.median, summary.spread, summary.count) == (10.0, pytest.approx(0.2), 5)
+    assert summary.spread == pytest.approx(0.2)
+    assert (summary.median, summary.count) == (10.0, 5)
 
 
 @pytest.mark.parametrize("samples", [[3.0], [0.0, 0.0]], ids=["one", "zeros"])
