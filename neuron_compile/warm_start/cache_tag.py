@@ -15,7 +15,7 @@ from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.options import CompileOptions
 
 # Options that say how to compile or what to call it, and not what.
-_WITHOUT_EFFECT: Final = frozenset({"model_name", "workers", "memory_limit", "time_limit"})
+WITHOUT_EFFECT: Final = frozenset({"model_name", "workers", "memory_limit", "time_limit"})
 
 
 def cache_tag(
@@ -34,7 +34,7 @@ def cache_tag(
         *(
             (f"option {name}", repr(getattr(options, name)).encode())
             for name in sorted(options.__dataclass_fields__)
-            if name not in _WITHOUT_EFFECT
+            if name not in WITHOUT_EFFECT
         ),
         ("sizes", repr(list(_sizes(example_inputs))).encode()),
     ]

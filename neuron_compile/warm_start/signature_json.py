@@ -70,7 +70,7 @@ def _encode_slot(slot: ResultSlot) -> Any:
 
 
 def _decode_slot(value: Any) -> ResultSlot:
-    if value is None or type(value) is int:
+    if value is None or isinstance(value, int):
         return value
     ((kind, content),) = value.items()
     if kind == "view":

@@ -6,7 +6,8 @@ import hashlib
 import json
 import linecache
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from neuron_compile.errors import ArtifactError
@@ -27,8 +28,9 @@ class StoredGraph:
     """A graph that need not be traced again.
 
     `lowered` is the digest of the lowering's key in the artifact cache. `demoted` are the
-    operations that compute in float32 what was written in float64, to be warned of. `model` and
-    `node_count` are for people.
+    operations that compute in float32 what was written in float64, to be warned of. `made_by`
+    tells our version and its tools, `options` are the user's. `model` and `node_count` are for
+    people.
     """
 
     model: str
@@ -37,6 +39,8 @@ class StoredGraph:
     lowered: str
     signature: Signature
     demoted: tuple[NodeOrigin, ...] = ()
+    made_by: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """Bytes that `decode` reads back: a format line, a SHA-256, JSON.
@@ -51,6 +55,8 @@ class StoredGraph:
                 "lowered": self.lowered,
                 "signature": encode_signature(self.signature),
                 "demoted": [_encode_origin(origin) for origin in self.demoted],
+                "made_by": self.made_by,
+                "options": dict(self.options),
             },
             sort_keys=True,
             separators=(",", ":"),
@@ -75,6 +81,8 @@ class StoredGraph:
                 lowered=str(value["lowered"]),
                 signature=decode_signature(value["signature"]),
                 demoted=tuple(_decode_origin(origin) for origin in value["demoted"]),
+                made_by=str(value["made_by"]),
+                options=dict(value["options"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ArtifactError("a stored graph is malformed", why=str(error)) from error

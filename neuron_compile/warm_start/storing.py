@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+import torch._functorch.config as functorch_config
 from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
 from torch._guards import TracingContext, tracing
 from torch.fx import GraphModule
 
 from neuron_compile.compiler import Compiler, PreparedGraph
 from neuron_compile.errors import NeuronCompileError
-from neuron_compile.float64 import settle_float64
-from neuron_compile.graph import CapturedGraph, GraphRole, RestoredGraph
-from neuron_compile.warm_start.cache_tag import cache_tag
+from neuron_compile.graph import CapturedGraph, GraphRole
+from neuron_compile.warm_start.cache_tag import WITHOUT_EFFECT, cache_tag
 from neuron_compile.warm_start.output_code import Boxed, StorableCode, restoring_by
+from neuron_compile.warm_start.restore import made_by_us, restore_with
 from neuron_compile.warm_start.signature_json import UnstorableError
 from neuron_compile.warm_start.stored_graph import StoredGraph
 
@@ -29,13 +31,13 @@ def storing(compiler: Compiler, model: str, example_inputs: Sequence[Any]) -> It
     tag = cache_tag(compiler.options, compiler.generator, example_inputs)
 
     with (
-        torch._functorch.config.patch(
+        functorch_config.patch(  # type: ignore[attr-defined]
             bundled_autograd_cache=True,
             # Both are needed for an entry. Ours is prepared then, and compiled when it is called.
             force_non_lazy_backward_lowering=True,
         ),
         torch.compiler.config.patch(cache_key_tag=tag),
-        restoring_by(functools.partial(_restore, compiler, model)),
+        restoring_by(functools.partial(restore_with, compiler, model)),
     ):
         yield
 
@@ -58,6 +60,7 @@ def storable_code(
     `finish` is given nothing if the graph could not be prepared, and then raises what compiling
     does. So a backward graph that nobody needs fails nobody.
     """
+    prepared: PreparedGraph | None
     try:
         prepared = compiler.prepare(graph)
         stored = _stored(compiler, prepared)
@@ -86,17 +89,15 @@ def _stored(compiler: Compiler, prepared: PreparedGraph) -> StoredGraph | None:
         compiler.lowered_key(prepared),
         imported.signature,
         imported.demoted,
+        made_by_us(),
+        {
+            name: value
+            for name, value in dataclasses.asdict(compiler.options).items()
+            if value is not None and name not in WITHOUT_EFFECT
+        },
     )
     try:
         stored.encode()
     except UnstorableError:
         return None
     return stored
-
-
-def _restore(compiler: Compiler, model: str, stored: StoredGraph) -> Boxed | None:
-    graph = RestoredGraph(model, stored.role, stored.node_count)
-    restored = compiler.restore(graph, stored.lowered, stored.signature)
-    if restored is not None:
-        settle_float64(graph, stored.demoted, compiler.options)
-    return restored
