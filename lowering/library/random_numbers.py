@@ -6,6 +6,7 @@ parameters. None of them follows the sequence of PyTorch's own generator.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,8 +19,13 @@ from neuron_compile.lowering.library.random_bits import random_bits, unit
 
 
 def uniform(seed: Any, site: int, shape: Sequence[int], low: float, high: float, dtype: Any) -> Any:
-    """`neuron_compile.uniform`: in [low, high), with the dtype's own resolution of [0, 1)."""
+    """`neuron_compile.uniform`: in [low, high), with the dtype's own resolution of [0, 1).
+
+    Both parts of a complex number are.
+    """
     dtype = jnp.dtype(dtype)
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        return _from_parts(uniform(seed, site, (*shape, 2), low, high, _part(dtype)))
     fraction = unit(seed, site, shape, dtype)
     wide = fraction.dtype
     drawn = (fraction * np.asarray(high - low, wide) + np.asarray(low, wide)).astype(dtype)
@@ -30,8 +36,11 @@ def uniform(seed: Any, site: int, shape: Sequence[int], low: float, high: float,
 
 
 def normal(seed: Any, site: int, shape: Sequence[int], mean: float, std: float, dtype: Any) -> Any:
-    """`neuron_compile.normal`."""
+    """`neuron_compile.normal`: the parts of a complex number have half the variance each."""
     dtype = jnp.dtype(dtype)
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        parts = normal(seed, site, (*shape, 2), 0.0, std / math.sqrt(2), _part(dtype))
+        return _from_parts(parts) + np.asarray(mean, dtype)
     drawn = standard_normal(seed, site, shape, wide_dtype(dtype))
     return (drawn * np.asarray(std, drawn.dtype) + np.asarray(mean, drawn.dtype)).astype(dtype)
 
@@ -93,3 +102,11 @@ def cauchy(
     drawn = jnp.tan(np.asarray(np.pi, wide) * (fraction - np.asarray(0.5, wide)))
     scaled = drawn * np.asarray(sigma, wide) + np.asarray(median, wide)
     return scaled.astype(jnp.dtype(dtype))
+
+
+def _part(dtype: Any) -> Any:
+    return jnp.dtype(jnp.float64 if dtype == jnp.complex128 else jnp.float32)
+
+
+def _from_parts(parts: Any) -> Any:
+    return lax.complex(parts[..., 0], parts[..., 1])

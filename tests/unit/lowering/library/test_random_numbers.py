@@ -157,3 +157,13 @@ def test_an_empty_shape_draws_nothing() -> None:
         torch.float32,
     )
     assert sample.shape == (0, 3)
+
+
+def test_parts_of_complex_numbers() -> None:
+    sample = torch.view_as_real(draw("normal", 3.0, 2.0, dtype=torch.complex64))
+    for part, mean in ((sample[:, 0], 3), (sample[:, 1], 0)):
+        assert fits(part, stats.norm(mean, math.sqrt(2)).cdf)
+    assert abs(torch.corrcoef(sample.T)[0, 1]) < 0.03
+    sample = torch.view_as_real(draw("uniform", -1.0, 3.0, dtype=torch.complex64))
+    for part in sample.T:
+        assert fits(part, stats.uniform(-1, 4).cdf)
