@@ -36,6 +36,7 @@ class Collection:
             known = self._jobs.setdefault(identity, job)
             if known is not job:
                 known.names.extend(job.names)
+                known.roles |= job.roles
                 known.prepared = known.prepared or job.prepared
 
     @contextmanager
@@ -97,4 +98,5 @@ class _CollectingCompiler(Compiler):
             self,
             prepared,
             [graph.name],
+            {graph.role},
         )

@@ -29,8 +29,9 @@ class State(enum.StrEnum):
 class Job:
     """A graph, told from others by `key`, the digest of its lowering's inputs, and `target`.
 
-    `prepared` is None for a graph that the cache had ready when the program met it. `names` are
-    those under which it was met. `seconds` is what compiling took.
+    `prepared` is None for a graph that the cache had ready when the program met it. `names` and
+    `roles` are those in which it was met: a forward graph that saves nothing of its own is an
+    inference graph too. `seconds` is what compiling took.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Job:
     compiler: Compiler
     prepared: PreparedGraph | None
     names: list[str] = field(default_factory=list)
+    roles: set[GraphRole] = field(default_factory=set)
     state: State = State.WAITING
     seconds: float = 0.0
     error: Exception | None = None

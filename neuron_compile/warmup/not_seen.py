@@ -20,7 +20,7 @@ def not_seen(jobs: Sequence[Job]) -> list[str]:
     sentences = []
     for model, target in dict.fromkeys((job.model, job.target) for job in jobs):
         graphs = [job for job in jobs if (job.model, job.target) == (model, target)]
-        roles = {job.role for job in graphs}
+        roles = {role for job in graphs for role in job.roles}
         sentences += [
             f"{model}: {absence}." for role, absence in _ABSENT.items() if role not in roles
         ]

@@ -15,6 +15,7 @@ def described(job: Job) -> dict[str, Any]:
         "graph": job.name,
         "model": job.model,
         "role": job.role.value,
+        "roles": sorted(role.value for role in job.roles),
         "target": job.target,
         "key": job.key,
         "inputs": shapes(job.inputs),
