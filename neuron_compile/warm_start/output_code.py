@@ -75,7 +75,9 @@ class StorableCode(OutputCode):
         assert stored is not None
         if restore is None:
             # Loads the compiler, which this module does without.
-            from neuron_compile.warm_start.restore import restore_alone as restore
+            from neuron_compile.warm_start.restore import restore_alone
+
+            restore = restore_alone
         self._callable = restore(stored)
         if self._callable is None:
             raise BypassAOTAutogradCache(f"{stored.model} {stored.role} is not in the cache")

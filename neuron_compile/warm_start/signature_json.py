@@ -16,7 +16,11 @@ from neuron_compile.lowering.program import (
     ViewResult,
 )
 
-_NUMBERED: Final = {"input": InputResult, "same": SameResult, "copied": CopiedResult}
+_NUMBERED: Final[dict[str, Any]] = {
+    "input": InputResult,
+    "same": SameResult,
+    "copied": CopiedResult,
+}
 _PLAIN: Final = (bool, int, float, str, type(None))
 
 
@@ -78,4 +82,5 @@ def _decode_slot(value: Any) -> ResultSlot:
         return ViewResult(output, TensorSpec.from_json(spec), offset)
     if kind == "constant":
         return ConstantResult(content)
-    return _NUMBERED[kind](content)
+    slot: InputResult | SameResult | CopiedResult = _NUMBERED[kind](content)
+    return slot

@@ -31,12 +31,12 @@ def storing(compiler: Compiler, model: str, example_inputs: Sequence[Any]) -> It
     tag = cache_tag(compiler.options, compiler.generator, example_inputs)
 
     with (
-        functorch_config.patch(  # type: ignore[attr-defined]
+        functorch_config.patch(
             bundled_autograd_cache=True,
             # Both are needed for an entry. Ours is prepared then, and compiled when it is called.
             force_non_lazy_backward_lowering=True,
         ),
-        torch.compiler.config.patch(cache_key_tag=tag),
+        torch.compiler.config.patch(cache_key_tag=tag),  # type: ignore[attr-defined]
         restoring_by(functools.partial(restore_with, compiler, model)),
     ):
         yield

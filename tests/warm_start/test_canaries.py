@@ -32,11 +32,9 @@ def test_compilers_that_make_aotautograd_consult_its_cache() -> None:
 
 
 def test_settings_that_are_patched() -> None:
-    with functorch_config.patch(  # type: ignore[attr-defined]
-        bundled_autograd_cache=True, force_non_lazy_backward_lowering=True
-    ):
+    with functorch_config.patch(bundled_autograd_cache=True, force_non_lazy_backward_lowering=True):
         assert graph_compile._should_save_cache(len)
-    with torch.compiler.config.patch(cache_key_tag="a tag"):
+    with torch.compiler.config.patch(cache_key_tag="a tag"):  # type: ignore[attr-defined]
         assert torch.compiler.config.cache_key_tag == "a tag"
     assert "self.cache_key_tag = cconfig.cache_key_tag" in inspect.getsource(FxGraphHashDetails)
 

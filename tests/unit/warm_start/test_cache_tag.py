@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 
 import torch
@@ -20,7 +21,8 @@ def tag(options: CompileOptions, **generator: int) -> str:
 def test_each_option_with_an_effect_is_in_it() -> None:
     options = CompileOptions()
     for field in dataclasses.fields(CompileOptions):
-        changed = dataclasses.replace(options, **{field.name: "another"})
+        changed = copy.copy(options)
+        object.__setattr__(changed, field.name, "another")
         assert (tag(changed) == tag(options)) == (field.name in WITHOUT_EFFECT)
 
 
@@ -35,6 +37,6 @@ def test_sizes_and_strides_are_in_it() -> None:
 
 
 def test_tag_of_the_user_is_kept() -> None:
-    with torch.compiler.config.patch(cache_key_tag="mine "):
+    with torch.compiler.config.patch(cache_key_tag="mine "):  # type: ignore[attr-defined]
         mine = tag(CompileOptions())
     assert mine == f"mine {tag(CompileOptions())}"

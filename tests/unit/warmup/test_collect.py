@@ -73,7 +73,7 @@ def test_what_the_cache_has_is_used() -> None:
         compiled(function)(torch.ones(2, requires_grad=True)).backward()
         torch._dynamo.reset()
         # Known to the artifact cache alone: torch's own is asked under another key.
-        with torch.compiler.config.patch(cache_key_tag="another"):
+        with torch.compiler.config.patch(cache_key_tag="another"):  # type: ignore[attr-defined]
             compiled(function)(torch.ones(2, requires_grad=True)).backward()
     mark_cached(collection.jobs)
     assert [(job.role, job.state) for job in collection.jobs] == [

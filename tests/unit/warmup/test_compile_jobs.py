@@ -143,10 +143,15 @@ def test_an_interruption_leaves_the_rest_for_another_time() -> None:
     assert [j.state for j in jobs[1:]] == [State.WAITING] * 2
 
 
+class Twice(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x.sin() * 2).sum()
+
+
 def test_collected_graphs_are_in_the_cache_afterwards() -> None:
     collection = Collection()
     with collection.collecting():
-        compiled: Any = torch.compile(lambda x: (x.sin() * 2).sum(), backend="neuron")
+        compiled: Any = torch.compile(torch.nn.Sequential(Twice()), backend="neuron")
         compiled(torch.ones(3, requires_grad=True))
     jobs = collection.jobs
     mark_cached(jobs)
