@@ -35,6 +35,7 @@ def register_artifacts() -> None:
 
 def record_artifact(store: ArtifactStore, digest: str) -> None:
     """Let `save_cache_artifacts` include the entry of this key."""
+    register_artifacts()
     _stores[digest] = store
     CacheArtifactRecorder(TYPE, digest).record(b"")
 

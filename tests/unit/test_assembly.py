@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from neuron_compile.assembly import assemble, cache_for, generator_for
-from neuron_compile.cache import default_directory
+from neuron_compile.cache import ActionKey, RemotePolicy, default_directory
+from neuron_compile.errors import OptionsError
 from neuron_compile.options import CompileOptions
 from neuron_compile.settings import Settings
 from neuron_compile.target import HOST
+from neuron_compile.workers.in_process import InProcess
 
 
 def test_options_reach_the_generator() -> None:
@@ -49,3 +52,35 @@ def test_equal_settings_share_one_cache_object(tmp_path: Path) -> None:
 def test_compiler_keeps_the_options(tmp_path: Path) -> None:
     options = CompileOptions(model_name="net")
     assert assemble(options, Settings(cache_dir=tmp_path)).options is options
+
+
+def test_a_remote_url_is_the_remote_tier_of_the_local_folder(tmp_path: Path) -> None:
+    settings = Settings(cache_dir=tmp_path, cache_url="s3://bucket/team")
+    remote = cache_for(settings).policy.remote
+    assert remote is not None
+    assert (remote.url, remote.write_back) == ("s3://bucket/team", False)
+    assert cache_for(settings).directory == tmp_path
+    writing = cache_for(Settings(cache_url="s3://bucket", cache_write_remote=True))
+    assert writing.directory == default_directory()
+    assert writing.policy.remote == RemotePolicy("s3://bucket", write_back=True)
+
+
+def test_a_url_that_is_no_place_is_an_error_of_ours() -> None:
+    with pytest.raises(OptionsError, match="NEURON_COMPILE_CACHE_URL") as failure:
+        cache_for(Settings(cache_url="ftp://host/x"))
+    assert "unknown scheme" in failure.value.why
+
+
+def test_artifacts_travel_through_a_remote(tmp_path: Path) -> None:
+    key = ActionKey("test", (("input", b"1"),))
+    there = Settings(cache_url="memory://travel", cache_write_remote=True)
+    first = cache_for(replace(there, cache_dir=tmp_path / "first"))
+    first.get_or_produce(key, lambda: {"blob": b"content"})
+    second = cache_for(replace(there, cache_dir=tmp_path / "second", require_cache=True))
+    assert second.get_or_produce(key, dict).blobs["blob"] == b"content"
+
+
+def test_nothing_is_started_where_nothing_is_to_be_compiled(tmp_path: Path) -> None:
+    compiler = assemble(CompileOptions(), Settings(cache_dir=tmp_path, require_cache=True))
+    compiler.warm()
+    assert isinstance(compiler._runner, InProcess)
