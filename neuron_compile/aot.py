@@ -6,10 +6,11 @@ The only place that falls back to eager.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+import torch
 from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
@@ -62,8 +63,24 @@ def compile_with_autograd(
     )
     # Attention is traced as the products and the softmax that it is: the fused CPU kernels are
     # opaque to the lowering, forward and backward.
-    with sdpa_kernel(SDPBackend.MATH), whole_operators(), patches:
+    with (
+        sdpa_kernel(SDPBackend.MATH),
+        _recurrent_layers_as_steps(),
+        whole_operators(),
+        patches,
+    ):
         return compile_all(gm, example_inputs)
+
+
+@contextmanager
+def _recurrent_layers_as_steps() -> Iterator[None]:
+    """Without oneDNN, PyTorch traces an LSTM as its steps; with it, as one opaque operator."""
+    was_enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(was_enabled)
 
 
 class _Pair:

@@ -17,6 +17,8 @@ _NO_OPS: Final = (
     _aten.lift_fresh.default,
     _aten.lift_fresh_copy.default,
     _aten._conj_physical.default,
+    # A copy with strides of its own; a program's values have none.
+    torch.ops.prims.copy_strided.default,
 )
 
 

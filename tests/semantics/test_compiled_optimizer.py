@@ -133,3 +133,17 @@ def test_hand_written_update_under_no_grad() -> None:
     compiled(update)(parameters, gradients)
     update(references, gradients)
     torch.testing.assert_close(parameters, references)
+
+
+def test_gradient_with_other_strides_than_its_parameter() -> None:
+    start = torch.randn(4, 3, 2, 2).to(memory_format=torch.channels_last)
+    parameters = [nn.Parameter(start.clone()) for _ in range(2)]
+    optimizers = [torch.optim.AdamW([parameter]) for parameter in parameters]
+    steps = [optimizers[0].step, compiled(lambda: optimizers[1].step())]
+    for _ in range(2):
+        gradient = torch.randn(4, 3, 2, 2)
+        for parameter, step in zip(parameters, steps, strict=True):
+            parameter.grad = gradient.clone()
+            step()
+    torch.testing.assert_close(*parameters)
+    assert parameters[0].stride() == parameters[1].stride()

@@ -110,3 +110,11 @@ def test_grad_mode_is_what_it_was_after_a_call() -> None:
     y = compiled(use)(x)
     assert torch.is_grad_enabled()
     assert not y.requires_grad
+
+
+def test_recurrent_layers_without_gradients() -> None:
+    # PyTorch has operators of their own for these, in inference on a CPU.
+    layers = nn.LSTM(4, 8, 2, batch_first=True, bidirectional=True)
+    with torch.no_grad():
+        check_parity(lambda x: layers(x)[0], torch.randn(2, 5, 4), bound=1e-5)
+    assert torch.backends.mkldnn.enabled
