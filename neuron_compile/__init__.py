@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from neuron_compile.errors import (
     ArtifactError,
+    CacheMissError,
     CodegenError,
     DynamicShapesError,
     EnvironmentMismatchError,
@@ -53,6 +54,7 @@ __all__ = [
     "explain",
     "report",
     "ArtifactError",
+    "CacheMissError",
     "CodegenError",
     "DynamicShapesError",
     "EnvironmentMismatchError",
