@@ -51,6 +51,6 @@ class ArtifactStore(ActionCache):
                 *([f"remote     {remote.url}"] if remote else []),
             ),
             why=f"{self.explain_miss(key)}",
-            hint="warm this cache by `neuron-compile warmup` with the same versions and options, or "
-            "unset NEURON_COMPILE_REQUIRE_CACHE.",
+            hint="warm this cache by `neuron-compile warmup` with the same versions and options, "
+            "or unset NEURON_COMPILE_REQUIRE_CACHE.",
         )

@@ -55,7 +55,7 @@ def _evaluate(module: GraphModule, node: Node, known: dict[Node, Tensor]) -> Ten
     except (RuntimeError, IndexError):
         # What eager would raise for is raised when the program runs, if it is reached.
         return None
-    return computed
+    return computed if isinstance(computed, torch.Tensor) else None
 
 
 def _is_pure(node: Node) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, cast
 
 import torch
 from torch.fx import GraphModule
@@ -33,7 +33,7 @@ def match_scalars(module: GraphModule) -> None:
         if dtype.is_floating_point:
             node.args = (tensor, float(number))  # type: ignore[arg-type]
         elif not dtype.is_complex:
-            common = torch.result_type(value(tensor), number)
+            common = torch.result_type(value(tensor), cast(Any, number))
             if common != dtype:
                 with module.graph.inserting_before(node):
                     converted = call(module, node, _aten._to_copy.default, tensor, dtype=common)

@@ -53,7 +53,9 @@ def examine(
         warnings.simplefilter("ignore")
         expected = {s.index: e for s in chosen if (e := _eager(s)) is not None}
         bounds = (
-            tolerance_of(op, dtype) if tolerance is None else Tolerance(*tolerance, is_given=True)
+            tolerance_of(op, dtype)
+            if tolerance is None
+            else Tolerance(tolerance[0], tolerance[1], is_given=True)
         )
         examination = _Examination(outcome, expected, bounds, values, compared)
         examination.run([s for s in chosen if s.index in expected])

@@ -45,6 +45,7 @@ def test_autocast_rounds_where_eager_rounds() -> None:
 
     def function(x: Tensor) -> Tensor:
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            return layer(x) + x
+            result: Tensor = layer(x) + x
+            return result
 
     check_parity(function, torch.randn(2, 4), bound=1e-2)

@@ -13,7 +13,7 @@ _OTHER_DEVICES: Final = ("cuda", "mps", "xpu", "meta")
 
 
 class Tolerance(NamedTuple):
-    """`|actual - expected| <= atol + rtol * |expected|`; `is_given` if an expectation asks for it."""
+    """`|actual - expected| <= atol + rtol * |expected|`; `is_given` by an expectation."""
 
     rtol: float
     atol: float
