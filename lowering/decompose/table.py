@@ -15,6 +15,7 @@ from neuron_compile.lowering.decompose.foreach import foreach_decompositions
 from neuron_compile.lowering.decompose.fused_optimizers import (
     fused_optimizer_decompositions,
 )
+from neuron_compile.lowering.decompose.low_precision import rounded_once
 from neuron_compile.lowering.decompose.randomized import rrelu_with_noise_functional
 from neuron_compile.lowering.decompose.weight_norm import weight_norm_interface_backward
 from neuron_compile.lowering.decompose.whole_operators import is_resampling
@@ -96,6 +97,7 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions().items())
     table |= get_decompositions(_ADDED)
     table |= foreach_decompositions()
+    table |= rounded_once()
     statistics.register()
     table |= fused_optimizer_decompositions()
     table[_aten._weight_norm_interface_backward.default] = weight_norm_interface_backward

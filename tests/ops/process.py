@@ -23,7 +23,8 @@ class Process:
     def __init__(self, seconds_limit: float = 1200.0) -> None:
         self._seconds_limit = seconds_limit
         self._worker: subprocess.Popen[str] | None = None
-        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
+        # Closed by `close`, or started afresh with the next worker.
+        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115
 
     def examine(self, name: str, dtype_name: str, **settings: Any) -> EntryOutcome:
         """See `examine.examine`; a crash or a hang becomes `CRASHED` or `SLOW`."""
@@ -37,7 +38,7 @@ class Process:
         answer = worker.stdout.readline() if ready else ""
         if answer:
             return EntryOutcome.from_json(json.loads(answer))
-        self.close()
+        self._stop()
         outcome = EntryOutcome(name, dtype_name)
         if not ready:
             text = f"no answer in {self._seconds_limit:.0f} s"
@@ -50,7 +51,11 @@ class Process:
         return outcome
 
     def close(self) -> None:
-        """End the worker. It is started again when next needed."""
+        """End the worker for good."""
+        self._stop()
+        self._stderr.close()
+
+    def _stop(self) -> None:
         worker, self._worker = self._worker, None
         if worker is None:
             return
