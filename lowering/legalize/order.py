@@ -15,17 +15,16 @@ from neuron_compile.lowering.legalize.match_scalars import match_scalars
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
 from neuron_compile.lowering.legalize.order_storage import order_storage
 from neuron_compile.lowering.legalize.reject_mixed_products import reject_mixed_products
-from neuron_compile.lowering.legalize.reject_mixed_types import reject_mixed_types
 from neuron_compile.lowering.legalize.reject_unknown_dtypes import reject_unknown_dtypes
 from neuron_compile.lowering.legalize.replace_copies import replace_copies
 from neuron_compile.lowering.legalize.replace_prims import replace_prims
 from neuron_compile.lowering.legalize.replace_resizes import replace_resizes
 from neuron_compile.lowering.legalize.store_constants import store_constants
 from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
+from neuron_compile.lowering.legalize.widen_low_precision import widen_low_precision
 
 PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     reject_unknown_dtypes,
-    reject_mixed_types,
     reject_mixed_products,
     use_cpu_device,
     # First of all, so that no other pass meets the results of operators on nothing.
@@ -41,6 +40,8 @@ PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     # After the factories, whose one form it knows.
     fold_constants,
     match_scalars,
+    # Constants have been computed in their own precision by now.
+    widen_low_precision,
     normalize_slices,
     store_constants,
 )
