@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from neuron_compile.lowering.library.axes import at_least_1d, canonical
-from neuron_compile.lowering.library.precision import widen
+from neuron_compile.lowering.library.precision import is_complex, widen
 
 # Elements of a row that are scanned together.
 _BLOCK: Final = 32
@@ -27,8 +27,34 @@ def cumprod(self: Any, dim: int, *, dtype: Any | None = None) -> Any:
 def logcumsumexp(self: Any, dim: int) -> Any:
     """`aten.logcumsumexp`, without overflow."""
     array = widen(at_least_1d(self))
-    scanned = lax.associative_scan(jnp.logaddexp, array, axis=canonical(dim, array.ndim))
+    axis = canonical(dim, array.ndim)
+    if is_complex(array):
+        return _in_sequence(_complex_logaddexp, array, axis).reshape(self.shape)
+    scanned = lax.associative_scan(jnp.logaddexp, array, axis=axis)
     return scanned.reshape(self.shape)
+
+
+def _complex_logaddexp(left: Any, right: Any) -> Any:
+    """One logarithm of the sum: the imaginary part goes on from that of the greater term."""
+    is_left = left.real > right.real
+    greater, less = jnp.where(is_left, left, right), jnp.where(is_left, right, left)
+    both_infinite = jnp.isneginf(greater.real)
+    ratio = jnp.exp(jnp.where(both_infinite, 0, less - greater))
+    return jnp.where(both_infinite, greater, greater + jnp.log1p(ratio))
+
+
+def _in_sequence(combine: Any, array: Any, axis: int) -> Any:
+    """The scan from first to last, for an operator to which the order of pairing matters."""
+    lines = jnp.moveaxis(array, axis, 0)
+    if lines.size == 0:
+        return array
+
+    def step(state: Any, line: Any) -> tuple[Any, Any]:
+        state = combine(state, line)
+        return state, state
+
+    _, rest = lax.scan(step, lines[0], lines[1:])
+    return jnp.moveaxis(jnp.concatenate([lines[:1], rest]), 0, axis)
 
 
 def cummax(self: Any, dim: int) -> tuple[Any, Any]:

@@ -32,15 +32,15 @@ def examine(
     *,
     sample: int | None = None,
     limit: int = SAMPLE_LIMIT,
-    values: bool = True,
+    values: str = "all",
     compared: str = "all",
     tolerance: Sequence[float] | None = None,
 ) -> EntryOutcome:
     """Compile at most `limit` of the entry's samples as one graph and compare each with eager.
 
     If the group fails, it is halved until the samples at fault stand alone. `sample` picks one.
-    Without `values`, the elements of a sample do not count if they differ in eager from seed to
-    seed; `compared` says
+    `values` says which elements count: `"all"`, those that are the same in eager from `"seed to
+    seed"`, or `"none"`; `compared` says
     which results: `"all"`, the `"first"`, or all as `"processed"` for differentiation.
     `tolerance` (relative, absolute) replaces PyTorch's own.
     """
@@ -77,7 +77,7 @@ class _Examination:
         outcome: EntryOutcome,
         expected: dict[int, Evaluation],
         tolerance: Tolerance,
-        values: bool,
+        values: str,
         compared: str,
     ) -> None:
         self._outcome = outcome
@@ -126,7 +126,9 @@ class _Examination:
     def _compare(self, sample: Sample, found: Evaluation) -> None:
         expected = self._expected[sample.index]
         truth = _Truth(sample)
-        values = self._values or not _is_random(sample)
+        values = self._values == "all"
+        if self._values == "seed to seed":
+            values = not _is_random(sample)
         forward = difference(
             self._results(expected),
             self._results(found),

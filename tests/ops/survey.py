@@ -15,7 +15,7 @@ from threading import local
 from typing import Final
 
 from ops.entries import DTYPES, cases, dtype_name, dtype_named
-from ops.expectations import compared_results, is_random
+from ops.expectations import compared_results, counted_values
 from ops.outcome import EntryOutcome
 from ops.process import Process
 from ops.samples import SAMPLE_LIMIT
@@ -47,7 +47,7 @@ def main() -> None:
             dtype,
             sample=options.sample,
             limit=options.limit,
-            values=not is_random(name),
+            values=counted_values(name),
             compared=compared_results(name),
         )
         return found

@@ -16,10 +16,11 @@ from ops.expectations import (
     FIRST_RESULT,
     NOT_UNIQUE,
     RANDOM,
+    UNINITIALISED,
     Expectation,
     compared_results,
+    counted_values,
     expectation,
-    is_random,
 )
 from ops.outcome import EntryOutcome, Verdict
 from ops.process import Process
@@ -43,7 +44,7 @@ def parameters() -> Iterator[object]:
 def test_operator(process: Process, name: str, dtype: str) -> None:
     expected = expectation(name, dtype)
     outcome = process.examine(
-        name, dtype, values=not is_random(name), compared=compared_results(name)
+        name, dtype, values=counted_values(name), compared=compared_results(name)
     )
     if expected is None:
         assert outcome.is_right, report(outcome)
@@ -82,7 +83,7 @@ def report(outcome: EntryOutcome) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("table", [EXPECTATIONS, RANDOM, NOT_UNIQUE, FIRST_RESULT])
+@pytest.mark.parametrize("table", [EXPECTATIONS, RANDOM, UNINITIALISED, NOT_UNIQUE, FIRST_RESULT])
 def test_every_expectation_names_an_entry_and_a_reason(table: dict[str, object]) -> None:
     unknown = sorted(set(table) - set(entries()))
     assert not unknown
