@@ -15,6 +15,7 @@ from neuron_compile.lowering.library.decompositions import (
     permutation,
     svd,
 )
+from neuron_compile.lowering.library.precision import widen
 
 
 def solve_triangular(
@@ -98,7 +99,7 @@ def matrix_exp(self: Any) -> Any:
     exponential = jax.scipy.linalg.expm
     for _ in range(self.ndim - 2):
         exponential = jax.vmap(exponential)
-    return exponential(self)
+    return exponential(widen(self))
 
 
 def ormqr(self: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
