@@ -71,7 +71,7 @@ def _result_dtype(node: Node) -> torch.dtype | None:
 def _has_finer_number(node: Node, dtype: torch.dtype) -> bool:
     numbers = [leaf for leaf in tree_leaves((node.args, node.kwargs)) if isinstance(leaf, float)]
     scale = node.kwargs.get("alpha", 1)
-    return scale != 1 or any(_is_finer(number, dtype) for number in numbers)
+    return bool(scale != 1) or any(_is_finer(number, dtype) for number in numbers)
 
 
 def _is_finer(number: float, dtype: torch.dtype) -> bool:
