@@ -24,6 +24,7 @@ class Expectation:
 
 
 _UNINITIALISED: Final = "returns memory that nobody has written"
+_CANCELS: Final = "a gradient sums terms that nearly cancel"
 _DRAWS: Final = "draws random numbers"
 
 # Samples that give other numbers for another seed are compared by shape and dtype; distributions
@@ -183,6 +184,12 @@ EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {
     "linalg.cond": (
         Expectation("inexact", "a quotient of singular values", ("complex64",), (1e-5, 1e-4)),
     ),
+    # Gradients that are sums of terms which nearly cancel: the order of summation shows. Farther from
+    # float64 than eager's, by less than a factor of two.
+    "matmul": (Expectation("inexact", _CANCELS, ("float32",), (1.3e-6, 2e-5)),),
+    "fmod": (Expectation("inexact", _CANCELS, ("float32",), (1.3e-6, 2e-5)),),
+    "nn.functional.layer_norm": (Expectation("inexact", _CANCELS, ("float32",), (1e-3, 4e-5)),),
+    "softmax": (Expectation("inexact", _CANCELS, ("bfloat16",), (1.6e-2, 2.5e-4)),),
     "float_power": (
         Expectation(
             "inexact", "eager computes in float64, programs in float32", ("float32",), (1e-5, 1e-4)
