@@ -184,8 +184,8 @@ EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {
     "linalg.cond": (
         Expectation("inexact", "a quotient of singular values", ("complex64",), (1e-5, 1e-4)),
     ),
-    # Gradients that are sums of terms which nearly cancel: the order of summation shows. Farther from
-    # float64 than eager's, by less than a factor of two.
+    # Gradients that are sums of terms which nearly cancel: the order of summation shows. Farther
+    # from float64 than eager's, by less than a factor of two.
     "matmul": (Expectation("inexact", _CANCELS, ("float32",), (1.3e-6, 2e-5)),),
     "fmod": (Expectation("inexact", _CANCELS, ("float32",), (1.3e-6, 2e-5)),),
     "nn.functional.layer_norm": (Expectation("inexact", _CANCELS, ("float32",), (1e-3, 4e-5)),),
