@@ -36,6 +36,7 @@ VARIABLES: Final = {
     "NEURON_CC_FLAGS": "Further flags for neuronx-cc.",
     "NEURON_PLATFORM_TARGET_OVERRIDE": "AWS's name for the target of compilation.",
     "TORCH_NEURONX_COMPILE_ONLY": "1 compiles for a device and computes values on the host.",
+    "CI": "Set by CI machines: progress is printed in plain lines.",
     "XLA_FLAGS": "Read by XLA itself; part of the key of host artifacts.",
 }
 
@@ -60,6 +61,7 @@ class Settings:
     compile_only: bool = False
     neuron_cc_flags: str = ""
     xla_flags: str = ""
+    is_ci: bool = False
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -85,6 +87,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         compile_only=_flag(env, "TORCH_NEURONX_COMPILE_ONLY"),
         neuron_cc_flags=env.get("NEURON_CC_FLAGS", ""),
         xla_flags=env.get("XLA_FLAGS", ""),
+        is_ci=bool(env.get("CI")),
         unknown=tuple(
             sorted(n for n in env if n.startswith("NEURON_COMPILE_") and n not in VARIABLES)
         ),

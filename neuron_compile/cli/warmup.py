@@ -104,9 +104,10 @@ def _runners(width: int, executor: str | None) -> Iterator[RunnerOf]:
 
 @contextmanager
 def _display(tally: Any) -> Iterator[Display]:
+    from neuron_compile.settings import read_settings
     from neuron_compile.warmup.plain_display import PlainDisplay
 
-    if sys.stderr.isatty() and not os.environ.get("CI"):
+    if sys.stderr.isatty() and not read_settings().is_ci:
         from rich.console import Console
 
         from neuron_compile.warmup.bar_display import BarDisplay

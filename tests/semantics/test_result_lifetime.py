@@ -98,11 +98,16 @@ def test_user_may_write_to_every_result() -> None:
         assert shifted.eq(2).all()
 
 
-def test_result_can_be_resized_and_shared_like_any_tensor() -> None:
+def test_result_does_not_grow_in_place_but_by_a_copy() -> None:
     y = compiled(lambda x: x + 1)(torch.zeros(4))
-    y.resize_(8)
-    assert y.shape == (8,)
-    assert y[:4].tolist() == [1.0] * 4
+    assert y.resize_(2, 2).tolist() == [[1.0, 1.0]] * 2
+    grown = y.clone().resize_(8)
+    assert grown[:4].tolist() == [1.0] * 4
+    with pytest.raises(RuntimeError, match="not resizable"):
+        y.resize_(8)
+
+
+def test_result_can_be_shared_like_any_tensor() -> None:
     assert compiled(lambda x: x + 1)(torch.zeros(4)).numpy().tolist() == [1.0] * 4
     z = compiled(lambda x: x + 2)(torch.zeros(4))
     z.share_memory_()

@@ -41,6 +41,7 @@ def test_empty_environment_gives_the_defaults() -> None:
         ("TORCH_NEURONX_COMPILE_ONLY", "true", "compile_only", True),
         ("NEURON_CC_FLAGS", "-O1", "neuron_cc_flags", "-O1"),
         ("XLA_FLAGS", "--x", "xla_flags", "--x"),
+        ("CI", "true", "is_ci", True),
     ],
 )
 def test_each_variable_sets_its_field_alone(
@@ -96,4 +97,9 @@ def test_environment_is_read_nowhere_else() -> None:
         for file in Path(str(package.__file__)).parent.rglob("*.py")
         if re.search(r"\bos\.(environ|getenv)\b", file.read_text())
     }
-    assert readers <= {"settings.py", "native_logs.py", "doctor.py", "launch.py"}
+    assert readers <= {
+        "settings.py",
+        "native_logs.py",
+        "doctor.py",
+        *("launch.py", "process.py", "worker.py"),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
@@ -20,15 +21,23 @@ def test_threads_share_one_client() -> None:
     assert len(seen) == 8
 
 
-def test_child_of_a_fork_makes_its_own_and_knows_that_it_is_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_child_of_a_fork_makes_its_own_and_knows_that_it_is_another() -> None:
     parents = pjrt.client()
-    for name in ("_client", "_lock", "_generation", "_leaked"):
-        monkeypatch.setattr(pjrt, name, getattr(pjrt, name))
     generation = pjrt.generation()
-    with pjrt._lock:  # held by a thread that the child does not have
-        pjrt._after_fork_in_child()
-        assert pjrt.generation() == generation + 1
-        assert pjrt.client() is not parents
-    assert parents in pjrt._leaked
+    assert not pjrt.was_used_before_fork()
+    with pjrt._lock:  # as if by a thread that the child does not have
+        child = os.fork()
+    if child == 0:
+        wrong = 1
+        try:
+            wrong = (
+                (pjrt.client() is parents)
+                + 2 * (pjrt.generation() != generation + 1)
+                + 4 * (not pjrt.was_used_before_fork())
+            )
+        finally:
+            os._exit(wrong)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert pjrt.client() is parents
+    assert pjrt.generation() == generation
