@@ -157,7 +157,7 @@ def test_missing_compiler_says_how_to_get_it_and_what_works_without(
     monkeypatch: pytest.MonkeyPatch, program: LoweredProgram
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(CodegenError, match="pip install neuronx-cc") as raised:
+    with pytest.raises(CodegenError, match="install neuronx-cc from AWS") as raised:
         generator()
     assert '"host"' in str(raised.value)
     known = generator(version="2.27.0")
