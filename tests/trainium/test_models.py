@@ -30,7 +30,12 @@ from stand_ins.hlo_proto import read_module
 from stand_ins.refusals import refuse
 from training_parity import train_parity
 
-pytestmark = pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+# What Dynamo says of models of `transformers`, as in the tests that train them.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf"),
+    pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`"),
+]
 
 
 class LegalHost(HostCodeGenerator):
