@@ -74,8 +74,6 @@ _ADDED: Final = (
     _aten.ldexp.Tensor,
     _aten.narrow_copy.default,
     _aten.rrelu_with_noise_backward.default,
-    _aten.tril_indices.default,
-    _aten.triu_indices.default,
 )
 
 
