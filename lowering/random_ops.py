@@ -24,6 +24,10 @@ _DEFINITIONS: Final = (
     "cauchy(Tensor seed, int site, SymInt[] shape, float median, float sigma, ScalarType dtype)",
     "log_normal(Tensor seed, int site, SymInt[] shape, float mean, float std, ScalarType dtype)",
 )
+_TENSOR_DEFINITIONS: Final = (
+    "bernoulli(Tensor seed, int site, Tensor probs, SymInt[] shape, ScalarType dtype)",
+    "scaled_normal(Tensor seed, int site, Tensor std, SymInt[] shape, ScalarType dtype)",
+)
 _PARAMETRIC_DEFINITIONS: Final = (
     "poisson(Tensor seed, int site, Tensor rates)",
     "binomial(Tensor seed, int site, Tensor count, Tensor prob)",
@@ -36,6 +40,12 @@ _library = torch.library.Library(NAMESPACE, "DEF")
 
 def _shaped(seed: torch.Tensor, site: int, shape: Sequence[int], *parameters: Any) -> torch.Tensor:
     return seed.new_empty(shape, dtype=parameters[-1])
+
+
+def _shaped_as_told(
+    seed: torch.Tensor, site: int, parameter: torch.Tensor, shape: Sequence[int], dtype: torch.dtype
+) -> torch.Tensor:
+    return seed.new_empty(shape, dtype=dtype)
 
 
 def _like_first(seed: torch.Tensor, site: int, parameter: torch.Tensor, *_: Any) -> torch.Tensor:
@@ -59,6 +69,7 @@ def _define() -> None:
         f"{NAMESPACE}::draw_seed", lambda: torch.empty((1,), dtype=torch.int64), lib=_library
     )
     shapes: dict[str, Callable[..., torch.Tensor]] = dict.fromkeys(_DEFINITIONS, _shaped)
+    shapes |= dict.fromkeys(_TENSOR_DEFINITIONS, _shaped_as_told)
     shapes |= dict.fromkeys(_PARAMETRIC_DEFINITIONS, _like_first)
     shapes["randperm(Tensor seed, int site, SymInt n, ScalarType dtype)"] = _permutation
     shapes[

@@ -1,7 +1,8 @@
 """Operators that PyTorch takes apart before any table is asked, kept whole.
 
-Its own rules for them stand where autograd is traced, so that their gradients are scatters of the
-parts; the function library has the gradients as operators, and knows the positions while tracing.
+Its own rules for resampling stand where autograd is traced, so that their gradients are scatters of
+the parts; the function library has the gradients as operators, and knows the positions while
+tracing. The parts of `one_hot` would not refuse what it refuses.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any, Final
 
 import torch
 
-_KEYS: Final = (
-    torch._C.DispatchKey.Autograd,
-    torch._C.DispatchKey.CompositeImplicitAutograd,
-)
+from neuron_compile.lowering.checked_ops import one_hot
+
+_COMPOSITE: Final = torch._C.DispatchKey.CompositeImplicitAutograd
+_KEYS: Final = (torch._C.DispatchKey.Autograd, _COMPOSITE)
+_one_hot: Final = torch.ops.aten.one_hot.default
 
 
 def is_resampling(operator: Any) -> bool:
@@ -26,17 +28,20 @@ def is_resampling(operator: Any) -> bool:
 
 @contextmanager
 def whole_operators() -> Iterator[None]:
-    """While it lasts, the dispatcher knows nothing of PyTorch's Python rules for resampling."""
+    """While it lasts, the dispatcher knows nothing of PyTorch's Python rules for resampling, and
+    traces `one_hot` as one operator."""
     hidden: list[tuple[Any, Any, Any]] = []
     try:
-        for operator in _resampling():
-            rules = {key: operator.py_kernels.pop(key, None) for key in _KEYS}
-            hidden += [(operator, key, rule) for key, rule in rules.items() if rule is not None]
+        for operator in [*_resampling(), _one_hot]:
+            hidden += [(operator, key, operator.py_kernels.pop(key, None)) for key in _KEYS]
             operator._dispatch_cache.clear()
+        _one_hot.py_kernels[_COMPOSITE] = one_hot
         yield
     finally:
         for operator, key, rule in hidden:
-            operator.py_kernels[key] = rule
+            operator.py_kernels.pop(key, None)
+            if rule is not None:
+                operator.py_kernels[key] = rule
             operator._dispatch_cache.clear()
 
 

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 
 from neuron_compile.lowering.legalize.index_rules import IndexBound, index_bounds
 from neuron_compile.lowering.legalize.node_values import call, output_node, value
+from neuron_compile.lowering.legalize.region_checks import take_region_checks
+from neuron_compile.lowering.legalize.value_rules import ValueRule, value_rules
 from neuron_compile.lowering.program import RuntimeCheck
 from neuron_compile.lowering.source_lines import source_line
 
 _aten = torch.ops.aten
-
-_INTEGER_DIVISIONS: Final = frozenset(
-    {
-        _aten.floor_divide.default,
-        _aten.floor_divide.Scalar,
-        _aten.remainder.Tensor,
-        _aten.remainder.Scalar,
-        _aten.remainder.Scalar_Tensor,
-        _aten.fmod.Tensor,
-        _aten.fmod.Scalar,
-        _aten.div.Tensor_mode,
-        _aten.div.Scalar_mode,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -45,9 +33,10 @@ class _Condition:
 def collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
     """Add one bool vector to the end of the graph's results, true where a check has failed.
 
-    Checked are index tensors against the sizes they index, and integer divisors against zero. An
-    index that does not depend on the graph's arguments is PyTorch's own and is not checked. Returns
-    what each entry of the vector means; without any check there is no such result.
+    Checked are index tensors against the sizes they index, and operands against what their
+    operator refuses: integer divisors of zero, probabilities above 1. An index that does not depend
+    on the graph's arguments is PyTorch's own and is not checked. Returns what each entry of the
+    vector means; without any check there is no such result.
     """
     variable = _variable_nodes(module)
     found: dict[tuple[Any, ...], _Condition] = {}
@@ -55,7 +44,8 @@ def collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
         if node.op == "call_function":
             for condition in _conditions(node, variable):
                 found.setdefault(condition.key, condition)
-    if not found:
+    inner_checks, vectors = take_region_checks(module)
+    if not found and not vectors:
         return ()
     output = output_node(module)
     with module.graph.inserting_before(output):
@@ -63,9 +53,10 @@ def collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
             call(module, c.node, _aten.reshape.default, c.write(module), [1])
             for c in found.values()
         ]
+        failed += vectors
         vector = failed[0] if len(failed) == 1 else _concatenated(module, failed)
     output.args = ((*output.args[0], vector),)  # type: ignore[misc]
-    return tuple(condition.check for condition in found.values())
+    return (*(condition.check for condition in found.values()), *inner_checks)
 
 
 def _concatenated(module: GraphModule, parts: list[Node]) -> Node:
@@ -85,8 +76,8 @@ def _conditions(node: Node, variable: set[Node]) -> Iterator[_Condition]:
     for bound in index_bounds(node):
         if bound.index in variable and value(bound.index).numel():
             yield _out_of_range(node, bound)
-    if node.target in _INTEGER_DIVISIONS and _is_integer(node):
-        yield _zero_divisor(node)
+    for rule in value_rules(node):
+        yield _refused(node, rule)
 
 
 def _out_of_range(node: Node, bound: IndexBound) -> _Condition:
@@ -100,22 +91,9 @@ def _out_of_range(node: Node, bound: IndexBound) -> _Condition:
     return _Condition((bound.index, bound.low, bound.size), node, check, write)
 
 
-def _is_integer(node: Node) -> bool:
-    result = value(node)
-    return result.numel() > 0 and not (result.is_floating_point() or result.is_complex())
-
-
-def _zero_divisor(node: Node) -> _Condition:
-    divisor = node.args[1]
-
-    def write(module: GraphModule) -> Node:
-        if not isinstance(divisor, Node):
-            return call(module, node, _aten.full.default, [], divisor == 0, dtype=torch.bool)
-        zero = call(module, node, _aten.eq.Scalar, divisor, 0)
-        return call(module, node, _aten.any.default, zero)
-
-    check = RuntimeCheck("RuntimeError", _with_place("ZeroDivisionError", node))
-    return _Condition((divisor, "zero"), node, check, write)
+def _refused(node: Node, rule: ValueRule) -> _Condition:
+    check = RuntimeCheck(rule.exception, _with_place(rule.message, node))
+    return _Condition(rule.key, node, check, lambda module: rule.failed(module, node))
 
 
 def _with_place(message: str, node: Node) -> str:

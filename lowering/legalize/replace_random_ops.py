@@ -156,26 +156,22 @@ def _bernoulli_tensor(writer: _Writer, _: Node, p: Node, **__: Any) -> Node:
 
 def _below(writer: _Writer, threshold: Any) -> Node:
     """1 where a uniform number lies below the threshold, else 0, in the node's dtype."""
-    exact = torch.float64 if value_dtype(threshold) is torch.float64 else torch.float32
+    if isinstance(threshold, Node):
+        return writer.sample("bernoulli", threshold, writer.shape, writer.dtype)
     target = _random.uniform.default
-    draws = writer.call(target, writer.seed, writer.site, writer.shape, 0.0, 1.0, exact)
-    compare = _aten.lt.Tensor if isinstance(threshold, Node) else _aten.lt.Scalar
-    return writer.call(
-        _aten._to_copy.default, writer.call(compare, draws, threshold), dtype=writer.dtype
-    )
-
-
-def value_dtype(operand: Any) -> torch.dtype | None:
-    """The dtype of a node's tensor; None for a number."""
-    return value(operand).dtype if isinstance(operand, Node) else None
+    draws = writer.call(target, writer.seed, writer.site, writer.shape, 0.0, 1.0, torch.float32)
+    below = writer.call(_aten.lt.Scalar, draws, threshold)
+    return writer.call(_aten._to_copy.default, below, dtype=writer.dtype)
 
 
 def _normal(writer: _Writer, mean: Any, std: Any = 1.0, *_: Any, **__: Any) -> Node:
     """Mean and deviation are numbers or tensors, in any combination."""
     if not isinstance(mean, Node) and not isinstance(std, Node):
         return writer.draw("normal", float(mean), float(std))
-    draws = writer.draw("normal", 0.0, 1.0)
-    scaled = writer.call(_aten.mul.Tensor, draws, std)
+    if not isinstance(std, Node):
+        scaled = writer.draw("normal", 0.0, float(std))
+    else:
+        scaled = writer.sample("scaled_normal", std, writer.shape, writer.dtype)
     return writer.call(_aten.add.Tensor, scaled, mean)
 
 

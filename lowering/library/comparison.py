@@ -33,6 +33,13 @@ bitwise_xor = _compared(jnp.bitwise_xor)
 gcd = _compared(jnp.gcd)
 
 
+def one_hot(classes: Any, num_classes: int) -> Any:
+    """`neuron_compile.one_hot`: int64, 1 at the class, in a dimension of `num_classes` at the
+    end."""
+    numbers = lax.iota(classes.dtype, num_classes)
+    return (classes[..., None] == numbers).astype(jnp.int64)
+
+
 def lcm(self: Any, other: Any) -> Any:
     """`aten.lcm`: 0 where either is 0."""
     left, right = promoted(self, other)

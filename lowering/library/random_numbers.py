@@ -45,6 +45,22 @@ def normal(seed: Any, site: int, shape: Sequence[int], mean: float, std: float, 
     return (drawn * np.asarray(std, drawn.dtype) + np.asarray(mean, drawn.dtype)).astype(dtype)
 
 
+def scaled_normal(seed: Any, site: int, std: Any, shape: Sequence[int], dtype: Any) -> Any:
+    """`neuron_compile.scaled_normal`: mean 0, and a deviation for each element."""
+    dtype = jnp.dtype(dtype)
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        return normal(seed, site, shape, 0.0, 1.0, dtype) * std.astype(dtype)
+    drawn = standard_normal(seed, site, shape, wide_dtype(dtype))
+    return (drawn * std.astype(drawn.dtype)).astype(dtype)
+
+
+def bernoulli(seed: Any, site: int, probs: Any, shape: Sequence[int], dtype: Any) -> Any:
+    """`neuron_compile.bernoulli`: 1 with the probability of the element, else 0."""
+    exact = jnp.float64 if probs.dtype == jnp.float64 else jnp.float32
+    fraction = unit(seed, site, shape, exact)
+    return (fraction < probs.astype(fraction.dtype)).astype(jnp.dtype(dtype))
+
+
 def log_normal(
     seed: Any, site: int, shape: Sequence[int], mean: float, std: float, dtype: Any
 ) -> Any:

@@ -167,3 +167,27 @@ def test_parts_of_complex_numbers() -> None:
     sample = torch.view_as_real(draw("uniform", -1.0, 3.0, dtype=torch.complex64))
     for part in sample.T:
         assert fits(part, stats.uniform(-1, 4).cdf)
+
+
+def draw_each(name: str, parameter: torch.Tensor) -> torch.Tensor:
+    shape = [4000, *parameter.shape]
+    declared = torch.empty(shape, dtype=parameter.dtype)
+    operator = f"neuron_compile.{name}.default"
+    return run(operator, [declared], SEED, 1, parameter, shape, parameter.dtype)[0]
+
+
+def test_bernoulli_with_a_probability_for_each_element() -> None:
+    sample = draw_each("bernoulli", torch.tensor([0.0, 0.3, 1.0]))
+    share = sample.double().mean(0)
+    assert share[0] == 0
+    assert share[1] == pytest.approx(0.3, abs=0.03)
+    assert share[2] == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_normal_with_a_deviation_for_each_element(dtype: torch.dtype) -> None:
+    std = torch.tensor([0.0, 0.5, 3.0], dtype=dtype)
+    sample = draw_each("scaled_normal", std)
+    assert sample[:, 0].abs().max() == 0
+    torch.testing.assert_close(sample.double().std(0), std.double(), rtol=0.05, atol=0)
+    torch.testing.assert_close(sample.double().mean(0), torch.zeros(3).double(), rtol=0, atol=0.2)
