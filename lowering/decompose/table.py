@@ -37,6 +37,8 @@ _KEPT: Final = frozenset(
         # Its rule reads a 0-d index as a Python number.
         _aten.take.default,
         _aten.put.default,
+        # Its rule computes in float64, which the user would be warned of.
+        _aten.logspace.default,
     }
 )
 

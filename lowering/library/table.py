@@ -351,6 +351,7 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.tril.default": LibraryOp("shapes:tril", never),
     "aten.triu.default": LibraryOp("shapes:triu", never),
     "aten.full.default": LibraryOp("shapes:full", never),
+    "aten.logspace.default": LibraryOp("ranges:logspace"),
     "aten.triu_indices.default": LibraryOp("triangle:triu_indices"),
     "aten.tril_indices.default": LibraryOp("triangle:tril_indices"),
     "aten.full_like.default": LibraryOp("shapes:full_like", never),
