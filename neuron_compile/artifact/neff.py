@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HOST_EXECUTABLE: Final = "host/executable.xla"
 DESCRIPTION: Final = "neff.json"
 HOST_FORMAT: Final = "neuron-compile host"
-HOST_FORMAT_VERSION: Final = 1
+HOST_FORMAT_VERSION: Final = 2
 # libnrt refuses major versions above 2; so a host NEFF never runs on a device by mistake.
 HOST_MAJOR: Final = 0x54534F48
 DEVICE_MAJOR: Final = 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff
+from neuron_compile.artifact.neff import HOST_EXECUTABLE, HOST_FORMAT_VERSION, pack_neff
 from neuron_compile.codegen.describe import describe
 from neuron_compile.codegen.emulation import Emulation
 from neuron_compile.codegen.host_rewrites import rewrite_for_host
@@ -52,7 +52,8 @@ class HostCodeGenerator:
         return HOST
 
     def fingerprint(self) -> tuple[tuple[str, bytes], ...]:
-        """jaxlib's version, the flags, and the CPU whose instructions the code may use."""
+        """jaxlib's version, the container's, the flags, and the CPU whose instructions the code may
+        use."""
         import jaxlib.version
 
         flags = {
@@ -61,6 +62,7 @@ class HostCodeGenerator:
         user_flags = " ".join(sorted(self._xla_flags.split()))
         facts = {
             "tool jaxlib": jaxlib.version.__version__,
+            "NEFF format": str(HOST_FORMAT_VERSION),
             **flags,
             "flag XLA_FLAGS": user_flags,
             **{f"CPU {name}": value for name, value in host_cpu()},

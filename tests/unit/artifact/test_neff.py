@@ -134,6 +134,18 @@ def test_every_single_flipped_header_byte_is_detected(kind: str) -> None:
             unpack_neff(damaged)
 
 
+def test_every_form_of_a_compilers_uuid_is_taken() -> None:
+    """How they are made is not documented: random, of some version, or a digest."""
+    for seed in range(50):
+        own = random.Random(seed).randbytes(16)
+        for version in (own[6], 0x40, 0x80):
+            own = own[:6] + bytes([version]) + own[7:8] + b"\x80" + own[9:]
+            neff = documented_neff.write(
+                {"neff.json": b"{}"}, name="n", lnc=1, is_gzipped=False, uuid=own
+            )
+            assert unpack_neff(neff).header.uuid == own
+
+
 def test_foreign_neff_with_wrong_digest_is_refused() -> None:
     data = bytearray(
         documented_neff.write(DEVICE_FILES, name="n", lnc=1, is_gzipped=False, uuid=bytes(16))
