@@ -6,7 +6,6 @@ that the rest of the compiler handles without torch.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import torch
@@ -15,8 +14,10 @@ from torch.fx import GraphModule, Node
 from neuron_compile.lowering.errors import SourceLine
 from neuron_compile.lowering.import_fx import import_fx, operand_types
 from neuron_compile.lowering.legalize.collect_checks import collect_checks
+from neuron_compile.lowering.legalize.copy_graph import copy_graph
 from neuron_compile.lowering.legalize.cross_boundary import cross_boundary
 from neuron_compile.lowering.legalize.demote_float64 import demote_float64
+from neuron_compile.lowering.legalize.lift_regions import lift_regions
 from neuron_compile.lowering.legalize.lift_seed import lift_seed
 from neuron_compile.lowering.legalize.node_values import (
     ORIGIN,
@@ -26,6 +27,8 @@ from neuron_compile.lowering.legalize.node_values import (
     value,
 )
 from neuron_compile.lowering.legalize.order import PASSES
+from neuron_compile.lowering.legalize.region_checks import set_checks
+from neuron_compile.lowering.legalize.regions import all_graphs, inner_functions, numbered_nodes
 from neuron_compile.lowering.legalize.reject_data_dependent_sizes import (
     reject_data_dependent_sizes,
 )
@@ -33,7 +36,7 @@ from neuron_compile.lowering.legalize.reject_seedless_random import reject_seedl
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.specialize_shapes import specialize_shapes
 from neuron_compile.lowering.legalize.strip_results import strip_results
-from neuron_compile.lowering.program import Signature, TensorSpec, TorchProgram
+from neuron_compile.lowering.program import RuntimeCheck, Signature, TensorSpec, TorchProgram
 from neuron_compile.lowering.source_lines import source_line
 
 
@@ -67,19 +70,22 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     Raises `DynamicShapesError`, `UnsupportedOpError`, `LoweringError`.
     """
     legal = copy_graph(module)
+    replace_random_ops(legal)
+    lift_regions(legal)
     reject_data_dependent_sizes(legal)
     arguments = [_argument_spec(node) for node in placeholders(legal)]
-    replace_random_ops(legal)
     reject_seedless_random(legal)
     slots = strip_results(legal)
     outputs = [spec_of(_concrete(node)) for node in output_node(legal).args[0]]  # type: ignore[union-attr,arg-type]
     specialize_shapes(legal)
     demoted = tuple(map(_origin, demote_float64(legal)))
-    collected = collect_checks(legal) if checks else ()
+    collected = _collect_checks(legal) if checks else ()
     for legalize in PASSES:
-        legalize(legal)
+        for graph in all_graphs(legal):
+            legalize(graph)
     has_seed = lift_seed(legal)
-    legal.graph.eliminate_dead_code()
+    for graph in all_graphs(legal):
+        graph.graph.eliminate_dead_code()
     kept = _drop_unused_inputs(legal, len(arguments))
     specs = [arguments[index] for index in kept]
     entering = [_demoted(spec) for spec in specs if spec is not None]
@@ -88,7 +94,8 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     leaving = [*outputs, *([TensorSpec((len(collected),), "bool", (1,))] if collected else [])]
     cross_boundary(legal, entering, leaving)
     legal.graph.eliminate_dead_code()
-    legal.recompile()
+    for graph in all_graphs(legal):
+        graph.recompile()
     signature = Signature(
         inputs=tuple(arguments),
         kept_inputs=tuple(kept),
@@ -98,29 +105,19 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
         checks=collected,
     )
     program = import_fx(legal)
-    origins = tuple(map(_origin, legal.graph.nodes))
+    origins = tuple(map(_origin, numbered_nodes(legal)))
     return FxLowering(program, signature, origins, demoted, legal)
+
+
+def _collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
+    for function in inner_functions(module).values():
+        set_checks(function, collect_checks(function))
+    return collect_checks(module)
 
 
 def _origin(node: Node) -> NodeOrigin:
     name = node.meta.get(ORIGIN, node.name)
     return NodeOrigin(name, str(node.target), operand_types(node), source_line(node))
-
-
-def copy_graph(module: GraphModule) -> GraphModule:
-    """A graph whose nodes can be rewritten without touching `module`; constants are shared."""
-    graph = torch.fx.Graph()
-    copies: dict[Node, Node] = {}
-    graph.graph_copy(module.graph, copies)
-    output = output_node(module)
-    returned = torch.fx.node.map_arg(output.args[0], lambda node: copies[node])
-    graph.output(returned).meta = dict(output.meta)
-    for old, new in copies.items():
-        new.meta = copy.copy(old.meta)
-        new.meta[ORIGIN] = old.name
-        # A second description of the value, which passes would have to keep in step.
-        new.meta.pop("tensor_meta", None)
-    return GraphModule(module, graph)
 
 
 def _argument_spec(node: Node) -> TensorSpec | None:

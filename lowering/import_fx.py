@@ -7,7 +7,7 @@ that the text holds no paths, and enough to find the user's line again.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,21 @@ from torch_mlir.extras.fx_importer import (
 
 from neuron_compile.lowering.dtypes import tensor_type
 from neuron_compile.lowering.errors import LoweringError, UnsupportedOp, UnsupportedOpError
-from neuron_compile.lowering.legalize.node_values import spec_of, value
+from neuron_compile.lowering.legalize.node_values import ORIGIN, placeholders, spec_of, value
+from neuron_compile.lowering.legalize.region_checks import checks_of
+from neuron_compile.lowering.legalize.regions import (
+    counts_of,
+    function_names,
+    functions_of,
+    inner_functions,
+    numbered_nodes,
+    operands_of,
+    regions,
+    result_values,
+)
 from neuron_compile.lowering.library.arguments import Arguments, DType, Operand, encode_arguments
+from neuron_compile.lowering.library.control_flow import encode_control_flow, operator_of
+from neuron_compile.lowering.library.region_writer import Function
 from neuron_compile.lowering.library.symbol import library_symbol
 from neuron_compile.lowering.library.table import find, is_library_only
 from neuron_compile.lowering.program import LibraryCall, TensorSpec, TorchProgram
@@ -49,11 +62,16 @@ def import_fx(
     `forced`, which Torch-MLIR is known to refuse, and those in `opaque`, whose callee is unknown:
     they let lowering go on past operations that fail. Raises `UnsupportedOpError` with every
     operation that has no form in the torch dialect.
+
+    Functions of control flow become functions of the program; their nodes are numbered after the
+    graph's own.
     """
-    importer = _Importer(list(module.graph.nodes), forced, opaque)
-    with _without_stack_traces(module):
+    importer = _Importer(numbered_nodes(module), forced, opaque)
+    with _without_stack_traces(importer.numbers):
         try:
-            importer.import_graph_module(module)
+            for name, function in inner_functions(module).items():
+                importer.import_stateless_graph(function.graph, func_name=name)
+            importer.import_stateless_graph(module.graph)
         except Exception as error:
             raise LoweringError(
                 "a graph could not be imported into the torch dialect",
@@ -68,9 +86,9 @@ def import_fx(
 
 
 @contextlib.contextmanager
-def _without_stack_traces(module: GraphModule) -> Iterator[None]:
+def _without_stack_traces(nodes: Iterable[Node]) -> Iterator[None]:
     # The importer would write them, file paths and all, into every location.
-    traces = {node: node.meta.pop("stack_trace", None) for node in module.graph.nodes}
+    traces = {node: node.meta.pop("stack_trace", None) for node in nodes}
     try:
         yield
     finally:
@@ -94,9 +112,8 @@ def has_library_body(node: Node) -> bool:
 
 
 def _unsupported(node: Node, reason: str) -> UnsupportedOp:
-    return UnsupportedOp(
-        str(node.target), node.name, operand_types(node), reason, source_line(node)
-    )
+    name = node.meta.get(ORIGIN, node.name)
+    return UnsupportedOp(str(node.target), name, operand_types(node), reason, source_line(node))
 
 
 class _Importer(FxImporter):  # type: ignore[misc]
@@ -153,7 +170,29 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
         self._custom_call(loc, node, symbol, operands)
         return True
 
+    def _import_regions(self, loc: Any, node: Node) -> None:
+        """Import control flow as a call of a body that calls the functions."""
+        number = self.fx_importer.numbers[node]
+        loc = ir.Location.name(f"n{number}", context=self._c)
+        operands = operands_of(node)
+        functions = [
+            _function(name, function)
+            for name, function in zip(function_names(node), functions_of(node), strict=True)
+        ]
+        arguments = encode_control_flow(counts_of(node), functions)
+        specs = [spec_of(value(operand)) for operand in operands]
+        results = [spec_of(result) for result in value(node)]
+        operator = operator_of(str(node.args[0]))
+        symbol = library_symbol(operator, arguments, specs, results)
+        self.fx_importer.calls[symbol] = LibraryCall(
+            symbol, operator, arguments, tuple(specs), tuple(results)
+        )
+        self._custom_call(loc, node, symbol, operands)
+
     def _import_hop(self, loc: Any, node: Node, hop: Any) -> None:
+        if hop is regions:
+            self._import_regions(loc, node)
+            return
         try:
             super()._import_hop(loc, node, hop)
         except (NotImplementedError, TypeError, RuntimeError, AssertionError, KeyError):
@@ -219,6 +258,14 @@ class _NodeImporter(GraphNodeImporter):  # type: ignore[misc]
         if not isinstance(py_value, torch.Tensor):
             return super()._import_literal(py_value, info)
         return _tensor_literal(py_value, self._cc)
+
+
+def _function(name: str, function: GraphModule) -> Function:
+    inputs, results = (
+        tuple(tensor_type(spec.shape, spec.dtype) for spec in map(spec_of, tensors))
+        for tensors in (map(value, placeholders(function)), result_values(function))
+    )
+    return Function(name, inputs, results, len(checks_of(function)))
 
 
 def _results(node: Node) -> list[Any]:

@@ -93,13 +93,14 @@ def _link_library(text: str, program: TorchProgram) -> Any:
         module = ir.Module.parse(text)
     if not program.calls:
         return module
+    from neuron_compile.lowering.library.control_flow import control_flow_body, is_control_flow
     from neuron_compile.lowering.library.trace import trace
 
     bodies: dict[str, str] = {}
     refused: dict[str, str] = {}
     for call in program.calls:
         try:
-            bodies[call.symbol] = trace(call)
+            bodies[call.symbol] = (control_flow_body if is_control_flow(call) else trace)(call)
         except UnsupportedOpError as error:
             refused[call.symbol] = error.operations[0].reason
     if refused:

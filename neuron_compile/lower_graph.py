@@ -13,6 +13,7 @@ from neuron_compile.errors import (
 from neuron_compile.lowering.diagnostics import ConversionFailure, FailedNode
 from neuron_compile.lowering.from_fx import FxLowering
 from neuron_compile.lowering.import_fx import has_library_body, import_fx
+from neuron_compile.lowering.legalize.regions import numbered_nodes
 from neuron_compile.lowering.program import TorchProgram
 from neuron_compile.target import Target
 
@@ -49,7 +50,7 @@ def _in_library(
     imported: FxLowering, failed: Iterable[FailedNode], forced: frozenset[int]
 ) -> frozenset[int]:
     """Those of `failed` that the library could take and has not been given yet."""
-    nodes = list(imported.legal_module.graph.nodes)
+    nodes = numbered_nodes(imported.legal_module)
     numbers = {node.number for node in failed} - forced
     return frozenset(number for number in numbers if has_library_body(nodes[number]))
 

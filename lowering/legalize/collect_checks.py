@@ -11,6 +11,7 @@ from torch.fx import GraphModule, Node
 
 from neuron_compile.lowering.legalize.index_rules import IndexBound, index_bounds
 from neuron_compile.lowering.legalize.node_values import call, output_node, value
+from neuron_compile.lowering.legalize.region_checks import take_region_checks
 from neuron_compile.lowering.legalize.value_rules import ValueRule, value_rules
 from neuron_compile.lowering.program import RuntimeCheck
 from neuron_compile.lowering.source_lines import source_line
@@ -43,7 +44,8 @@ def collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
         if node.op == "call_function":
             for condition in _conditions(node, variable):
                 found.setdefault(condition.key, condition)
-    if not found:
+    inner_checks, vectors = take_region_checks(module)
+    if not found and not vectors:
         return ()
     output = output_node(module)
     with module.graph.inserting_before(output):
@@ -51,9 +53,10 @@ def collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
             call(module, c.node, _aten.reshape.default, c.write(module), [1])
             for c in found.values()
         ]
+        failed += vectors
         vector = failed[0] if len(failed) == 1 else _concatenated(module, failed)
     output.args = ((*output.args[0], vector),)  # type: ignore[misc]
-    return tuple(condition.check for condition in found.values())
+    return (*(condition.check for condition in found.values()), *inner_checks)
 
 
 def _concatenated(module: GraphModule, parts: list[Node]) -> Node:

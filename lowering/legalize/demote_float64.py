@@ -11,6 +11,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_any, tree_map_only
 
 from neuron_compile.lowering.legalize.node_values import value
+from neuron_compile.lowering.legalize.regions import all_graphs, numbered_nodes, regions
 from neuron_compile.lowering.legalize.repropagate import repropagate
 
 _NARROWER: Final = {torch.float64: torch.float32, torch.complex128: torch.complex64}
@@ -27,10 +28,17 @@ def demote_float64(module: GraphModule) -> tuple[Node, ...]:
     out. Returns the calls that compute with less precision than was written; narrowing casts do
     not.
     """
-    wide = [node for node in module.graph.nodes if _is_wide(value(node))]
-    if not wide:
+    nodes = numbered_nodes(module)
+    if not any(_is_wide(value(node)) for node in nodes):
         return ()
-    computing = tuple(node for node in module.graph.nodes if _computes_wide(node))
+    computing = tuple(node for node in nodes if _computes_wide(node))
+    for graph in all_graphs(module):
+        _narrow_literals(graph)
+    repropagate(module, lambda dtype: _NARROWER.get(dtype, dtype))
+    return computing
+
+
+def _narrow_literals(module: GraphModule) -> None:
     for node in module.graph.nodes:
         if node.op == "get_attr":
             constant = getattr(module, str(node.target))
@@ -39,13 +47,14 @@ def demote_float64(module: GraphModule) -> tuple[Node, ...]:
         node.args, node.kwargs = tree_map_only(
             torch.dtype, lambda dtype: _NARROWER.get(dtype, dtype), (node.args, node.kwargs)
         )
-    repropagate(module, lambda dtype: _NARROWER.get(dtype, dtype))
-    return computing
 
 
 def _computes_wide(node: Node) -> bool:
     # A cast loses nothing that its operand had. Dynamo writes Python floats as casts of a float64.
-    if node.op != "call_function" or node.target is operator.getitem or node.target in _CASTS:
+    # The operations inside of control flow are judged one by one.
+    if node.op != "call_function" or node.target in (operator.getitem, regions):
+        return False
+    if node.target in _CASTS:
         return False
     return _is_wide(value(node)) or any(_is_wide(value(source)) for source in node.all_input_nodes)
 

@@ -33,6 +33,13 @@ def spec_of(tensor: torch.Tensor) -> TensorSpec:
     )
 
 
+def concrete(symbol: Any) -> bool | int | float:
+    """The value of a symbolic number that is known."""
+    if isinstance(symbol, torch.SymBool):
+        return bool(symbol)
+    return float(symbol) if isinstance(symbol, torch.SymFloat) else int(symbol)
+
+
 def fake_mode_of(module: GraphModule) -> FakeTensorMode:
     """The fake mode of the graph's values, or a new one if it has none."""
     for node in module.graph.nodes:

@@ -10,6 +10,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils._pytree import tree_leaves
 
 from neuron_compile.lowering.errors import DynamicShapesError
+from neuron_compile.lowering.legalize.regions import numbered_nodes
 from neuron_compile.lowering.source_lines import source_line
 
 
@@ -17,7 +18,7 @@ def reject_data_dependent_sizes(module: GraphModule) -> None:
     """Raise `DynamicShapesError`, with all such operations and their lines, if there are any."""
     places = [
         f"{node.target}   {source_line(node) or '(no source line known)'}"
-        for node in module.graph.nodes
+        for node in numbered_nodes(module)
         if _creates_unknown(node.meta.get("val"), node)
     ]
     if places:

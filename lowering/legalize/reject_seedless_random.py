@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
 from torch.fx import GraphModule, Node
@@ -9,7 +11,14 @@ from torch.fx import GraphModule, Node
 from neuron_compile.lowering import random_ops
 from neuron_compile.lowering.errors import UnsupportedOp, UnsupportedOpError
 from neuron_compile.lowering.legalize.node_values import ORIGIN
+from neuron_compile.lowering.legalize.regions import numbered_nodes
 from neuron_compile.lowering.source_lines import source_line
+
+_NO_FORM: Final = "it has no form that is a function of a seed."
+_INSIDE: Final = (
+    "random numbers are drawn once for a whole program: a branch or an iteration cannot draw its "
+    "own. Draw them outside, and pass them in."
+)
 
 _draw_seed = getattr(torch.ops, random_ops.NAMESPACE).draw_seed.default
 
@@ -19,7 +28,8 @@ def reject_seedless_random(module: GraphModule) -> None:
 
     Torch-MLIR would convert some of them into numbers that ignore `torch.manual_seed`.
     """
-    left = [node for node in module.graph.nodes if _is_random(node)]
+    own = set(module.graph.nodes)
+    left = [node for node in numbered_nodes(module) if _is_random(node)]
     if left:
         raise UnsupportedOpError(
             [
@@ -27,7 +37,7 @@ def reject_seedless_random(module: GraphModule) -> None:
                     str(node.target),
                     node.meta.get(ORIGIN, node.name),
                     "",
-                    "it has no form that is a function of a seed.",
+                    _NO_FORM if node in own else _INSIDE,
                     source_line(node),
                 )
                 for node in left

@@ -8,7 +8,8 @@ import torch
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_any, tree_map_only
 
-from neuron_compile.lowering.legalize.node_values import placeholders, value
+from neuron_compile.lowering.legalize.node_values import concrete, placeholders, value
+from neuron_compile.lowering.legalize.regions import all_graphs, numbered_nodes
 from neuron_compile.lowering.legalize.repropagate import repropagate
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -20,8 +21,15 @@ def specialize_shapes(module: GraphModule) -> bool:
     The backend has already fixed every symbol to one value under a guard, so reading a size
     never adds a condition here. Symbolic placeholders stay, unused, to keep the calling convention.
     """
-    if not any(_is_symbolic(node.meta.get("val")) for node in module.graph.nodes):
+    if not any(_is_symbolic(node.meta.get("val")) for node in numbered_nodes(module)):
         return False
+    for graph in all_graphs(module):
+        _write_numbers(graph)
+    repropagate(module)
+    return True
+
+
+def _write_numbers(module: GraphModule) -> None:
     for node in list(module.graph.nodes):
         if isinstance(value(node), _SYMBOLIC):
             node.replace_all_uses_with(concrete(value(node)))
@@ -31,15 +39,6 @@ def specialize_shapes(module: GraphModule) -> bool:
             node.args, node.kwargs = tree_map_only(_SYMBOLIC, concrete, (node.args, node.kwargs))
     for node in placeholders(module):
         node.meta["val"] = tree_map_only(_SYMBOLIC, concrete, value(node))
-    repropagate(module)
-    return True
-
-
-def concrete(symbol: Any) -> bool | int | float:
-    """The value of a symbolic number that is known."""
-    if isinstance(symbol, torch.SymBool):
-        return bool(symbol)
-    return float(symbol) if isinstance(symbol, torch.SymFloat) else int(symbol)
 
 
 def _is_symbolic(result: Any) -> bool:

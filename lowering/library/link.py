@@ -35,8 +35,9 @@ def link(module: Any, bodies: Mapping[str, str]) -> Any:
     """`module` with each custom call to a symbol of `bodies` made a call to the linked function.
 
     `module` is MLIR text, or a module of `mlir_context()`, which is changed. `bodies` maps symbols
-    to texts of `trace`. Equal bodies are linked once. Raises `LoweringError` if the result is not a
-    valid module, or a body does not fit its call.
+    to texts of `trace`, or of `control_flow_body`, which declare the functions of `module` that
+    they call. Equal bodies are linked once, and only `main` stays public. Raises `LoweringError` if
+    the result is not a valid module, or a body does not fit its call.
     """
     with mlir_context():
         linked = ir.Module.parse(module) if isinstance(module, str) else module
@@ -47,6 +48,9 @@ def link(module: Any, bodies: Mapping[str, str]) -> Any:
         for text, symbol in owners.items():
             _append(linked, symbol, text)
         _redirect(linked, {symbol: owners[bodies[symbol]] for symbol in called})
+        for function in linked.body.operations:
+            if ir.StringAttr(function.attributes["sym_name"]).value != "main":
+                function.attributes["sym_visibility"] = ir.StringAttr.get("private")
         try:
             linked.operation.verify()
         except ir.MLIRError as error:
@@ -63,13 +67,15 @@ def custom_call_targets(module: Any) -> tuple[str, ...]:
 
 def _append(module: Any, symbol: str, text: str) -> None:
     library = ir.Module.parse(text)
-    for operation in list(library.body.operations):
+    defined = [operation for operation in library.body.operations if not operation.is_external]
+    for operation in defined:
         old = ir.StringAttr(operation.attributes["sym_name"]).value
         new = symbol if old == "main" else f"{symbol}.{old}"
         ir.SymbolTable.replace_all_symbol_uses(old, new, library.operation)
         ir.SymbolTable.set_symbol_name(operation, new)
         ir.SymbolTable.set_visibility(operation, "private")
-    for operation in list(library.body.operations):
+    # What is declared only is a function of the program.
+    for operation in defined:
         module.body.append(operation.operation.detach_from_parent())
 
 

@@ -10,7 +10,8 @@ from torch.fx import GraphModule, Node
 from neuron_compile.errors import NeuronCompileError, UnsupportedOp, UnsupportedOpError
 from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering import TorchProgram
-from neuron_compile.lowering.from_fx import FxLowering, copy_graph, from_fx
+from neuron_compile.lowering.from_fx import FxLowering, from_fx
+from neuron_compile.lowering.legalize.copy_graph import copy_graph
 from neuron_compile.lowering.legalize.node_values import value
 from neuron_compile.target import Target
 from neuron_compile.workers.runner import ActionRunner, Blobs

@@ -17,6 +17,7 @@ from neuron_compile.errors import SourceLine
 from neuron_compile.explanation.findings import Operation
 from neuron_compile.explanation.lower_fully import FullLowering
 from neuron_compile.lowering.legalize.node_values import value
+from neuron_compile.lowering.legalize.regions import numbered_nodes
 from neuron_compile.lowering.source_lines import source_line
 
 TORCH_MLIR: Final = "Torch-MLIR"
@@ -52,7 +53,7 @@ def _routes(lowering: FullLowering) -> dict[str, set[str]]:
     if lowering.imported is None or lowering.program is None:
         return routes
     in_library = library_nodes(lowering.program.module)
-    nodes = lowering.imported.legal_module.graph.nodes
+    nodes = numbered_nodes(lowering.imported.legal_module)
     for number, (node, origin) in enumerate(zip(nodes, lowering.imported.origins, strict=True)):
         if node.op == "call_function" and node.target is not operator.getitem:
             route = LIBRARY if number in in_library else TORCH_MLIR

@@ -9,7 +9,7 @@ from torch import Tensor
 from fx_graphs import capture, targets
 from neuron_compile import LoweringError
 from neuron_compile.lowering import TensorSpec
-from neuron_compile.lowering.from_fx import copy_graph, from_fx
+from neuron_compile.lowering.from_fx import from_fx
 from neuron_compile.lowering.program import InputResult
 
 
@@ -79,12 +79,3 @@ def test_graph_that_returns_no_list_is_our_defect() -> None:
     output.args = (output.args[0][0],)
     with pytest.raises(LoweringError, match="does not return a list"):
         from_fx(module)
-
-
-def test_copy_shares_constants_and_no_nodes() -> None:
-    constant = torch.tensor([1.0, 2.0])
-    module = capture(lambda x: x + constant, torch.ones(2))
-    copied = copy_graph(module)
-    assert not set(copied.graph.nodes) & set(module.graph.nodes)
-    (name,) = (str(node.target) for node in module.graph.nodes if node.op == "get_attr")
-    assert getattr(copied, name) is getattr(module, name)
