@@ -20,13 +20,21 @@ _FNUZ: Final = frozenset({"f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ"})
 
 
 def check_types(operation: Any, device: Device) -> Iterator[Refusal]:
-    """What is wrong with the types of an operation's results and of a function's arguments."""
-    kinds = [result.type for result in operation.results]
+    """What is wrong with the types of an operation's results and of a function's arguments.
+
+    An argument is from no node, so it is refused at the nodes that use it.
+    """
+    nodes: dict[tuple[str, str, str], set[int]] = {}
+    for result in operation.results:
+        if found := _refused(result.type, device):
+            nodes.setdefault(found, set()).update(node_numbers(operation))
     if operation.name == "func.func" and operation.regions[0].blocks:
-        kinds += [argument.type for argument in operation.regions[0].blocks[0].arguments]
-    found = dict.fromkeys(filter(None, (_refused(kind, device) for kind in kinds)))
-    for code, why, way_out in found:
-        yield Refusal(code, str(operation.name), node_numbers(operation), why, way_out)
+        for argument in operation.regions[0].blocks[0].arguments:
+            if found := _refused(argument.type, device):
+                users = (node_numbers(use.owner.operation) for use in argument.uses)
+                nodes.setdefault(found, set()).update(*users)
+    for (code, why, way_out), numbers in nodes.items():
+        yield Refusal(code, str(operation.name), tuple(sorted(numbers)), why, way_out)
 
 
 def _refused(kind: Any, device: Device) -> tuple[str, str, str] | None:

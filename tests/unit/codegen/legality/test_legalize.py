@@ -99,6 +99,17 @@ def test_known_custom_call_is_let_through(program: Any) -> None:
     assert legalize(program(text), TRN2).refusals == ()
 
 
+def test_argument_is_refused_where_it_is_used(program: Any) -> None:
+    text = """func.func @main(%z: tensor<2xcomplex<f32>>, %x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.real %z : (tensor<2xcomplex<f32>>) -> tensor<2xf32> #4
+      %1 = stablehlo.imag %z : (tensor<2xcomplex<f32>>) -> tensor<2xf32> #6
+      %2 = stablehlo.add %0, %1 : tensor<2xf32> #8
+      return %2 : tensor<2xf32>
+    }"""
+    (refusal,) = legalize(program(text), TRN2).refusals
+    assert (refusal.code, refusal.operation, refusal.nodes) == ("EVRF004", "func.func", (4, 6))
+
+
 def test_interface_larger_than_the_device_is_refused(program: Any) -> None:
     text = unary("4x1024x1024x1024xf32")
     (refusal,) = legalize(program(text), TRN2).refusals
