@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
+from torch.utils import _pytree as pytree
 
 from neuron_compile.errors import NeuronCompileError, UnsupportedOp, UnsupportedOpError
 from neuron_compile.lower_graph import lower_graph
@@ -33,6 +35,7 @@ class FullLowering:
 def lower_fully(module: GraphModule, runner: ActionRunner, target: Target) -> FullLowering:
     """Lower a graph, cutting out what fails until all is known that does."""
     failures: dict[str, UnsupportedOp] = {}
+    own = {node.name for node in module.graph.nodes}
     imported: FxLowering | None = None
     programs: list[TorchProgram] = []
 
@@ -51,7 +54,7 @@ def lower_fully(module: GraphModule, runner: ActionRunner, target: Target) -> Fu
         except UnsupportedOpError as error:
             found = {operation.node: operation for operation in error.operations}
             rest = without(module, set(found))
-            failures |= found
+            failures |= {name: found[name] for name in found.keys() & own}
             if rest is None:
                 return ended(None)
             module = rest
@@ -61,21 +64,39 @@ def lower_fully(module: GraphModule, runner: ActionRunner, target: Target) -> Fu
 
 def without(module: GraphModule, names: set[str]) -> GraphModule | None:
     """A copy of the graph in which the results of the named nodes are arguments; None if it has
-    none of them."""
+    none of them.
+
+    Of an argument that is named itself, because no program can hold its type, nothing is left: the
+    nodes that take it are cut out in its place.
+    """
     rest = copy_graph(module)
-    cut = [node for node in rest.graph.nodes if node.name in names]
-    if not cut:
+    named = [node for node in rest.graph.nodes if node.name in names]
+    if not named:
         return None
+    arguments = [node for node in named if node.op == "placeholder"]
+    takers = {user for node in arguments for user in node.users}
     first = next(iter(rest.graph.nodes))
-    for node in cut:
+    for node in [node for node in rest.graph.nodes if node in takers or node in named]:
+        if node in arguments:
+            continue
+        if node.op == "output":
+            node.args = (_without_arguments(node.args[0], arguments),)
+            continue
         for result in _results(node):
             with rest.graph.inserting_before(first):
                 argument = rest.graph.placeholder(f"result_of_{result.name}")
             argument.meta["val"] = value(result)
             result.replace_all_uses_with(argument)
     rest.graph.eliminate_dead_code()
+    for node in arguments:
+        rest.graph.erase_node(node)
     rest.recompile()
     return rest
+
+
+def _without_arguments(results: Any, arguments: list[Node]) -> Any:
+    """What a graph returns, with None in the place of `arguments`."""
+    return pytree.tree_map(lambda result: None if result in arguments else result, results)
 
 
 def _results(node: Node) -> list[Node]:

@@ -148,6 +148,26 @@ def test_all_operations_without_a_lowering_are_found(lacking: Callable[..., None
     assert not found.is_ok
 
 
+def test_numbers_that_no_program_can_hold_are_found_at_their_line() -> None:
+    def function(x: Tensor) -> Any:
+        small = x.sin().to(torch.float8_e5m2fnuz)
+        return small.float().cos(), small.to(torch.float8_e4m3fnuz), x.exp()
+
+    found = neuron_compile.explain(function, torch.randn(5), for_target="trn2")
+    (graph,) = found.graphs
+    assert sorted(f.source.text for f in graph.failures if f.source) == [
+        "return small.float().cos(), small.to(torch.float8_e4m3fnuz), x.exp()",
+        "small = x.sin().to(torch.float8_e5m2fnuz)",
+    ]
+    assert {"float8_e5m2fnuz", "float8_e4m3fnuz"} == {f.arguments for f in graph.failures}
+    for name in ("aten.cos.default", "aten.exp.default"):
+        assert operation(found, 0, name).route == "Torch-MLIR"
+
+    given = neuron_compile.explain(lambda x: x.float().sin(), torch.ones(2).to(torch.float8_e5m2fnuz))
+    assert len(given.graphs[0].failures) == 1
+    assert operation(given, 0, "aten.sin.default").route == "Torch-MLIR"
+
+
 def test_dynamic_shapes_are_an_obstacle() -> None:
     x = torch.randn(4)
     torch._dynamo.mark_dynamic(x, 0)
