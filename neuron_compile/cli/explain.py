@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import runpy
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
+
+from neuron_compile.cli.model_at import model_at
 
 
 @click.command()
@@ -29,7 +29,7 @@ def explain(model: str, target: str | None, as_json: bool, html: Path | None) ->
     from neuron_compile.explanation.explain import explain as explain_model
     from neuron_compile.explanation.page import as_page
 
-    subject, args, kwargs = _made(model)
+    subject, args, kwargs = model_at(model)
     found = explain_model(subject, *args, for_target=target, **kwargs)
     if html is not None:
         html.write_text(as_page(found), encoding="utf-8")
@@ -38,23 +38,3 @@ def explain(model: str, target: str | None, as_json: bool, html: Path | None) ->
     else:
         click.echo(str(found))
     sys.exit(0 if found.is_ok else 1)
-
-
-def _made(place: str) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """The model and its arguments, by the user's function."""
-    file, colon, name = place.rpartition(":")
-    path = Path(file)
-    if not colon or not path.is_file():
-        raise click.UsageError(f"{place!r} is not FILE.py:FUNCTION of an existing file")
-    # What a script beside it imports is found as if the script were run.
-    sys.path.insert(0, str(path.resolve().parent))
-    function = runpy.run_path(str(path)).get(name)
-    if not callable(function):
-        raise click.UsageError(f"{file} has no function {name}")
-    made = function()
-    if not isinstance(made, tuple) or len(made) not in (2, 3):
-        raise click.UsageError(f"{name} must return (model, args) or (model, args, kwargs)")
-    args, kwargs = made[1], made[2] if len(made) == 3 else {}
-    if not isinstance(args, tuple | list) or not isinstance(kwargs, dict):
-        raise click.UsageError(f"{name} must return args as a tuple and kwargs as a dict")
-    return made[0], tuple(args), kwargs
