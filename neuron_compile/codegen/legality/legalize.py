@@ -30,7 +30,10 @@ from neuron_compile.codegen.legality.rewrites.dilate_convolution_input import (
 from neuron_compile.codegen.legality.rewrites.expand_chlo import expand_chlo
 from neuron_compile.codegen.legality.rewrites.expand_threefry import expand_threefry
 from neuron_compile.codegen.legality.rewrites.flip_arithmetic_shift import flip_arithmetic_shift
-from neuron_compile.codegen.legality.rewrites.float_integer_scatter import float_integer_scatter
+from neuron_compile.codegen.legality.rewrites.float_integer_scatter import (
+    float_integer_scatter,
+    scatter_code,
+)
 from neuron_compile.codegen.legality.rewrites.fold_windows import fold_windows
 from neuron_compile.codegen.legality.rewrites.inline_calls import inline_calls
 from neuron_compile.codegen.legality.rewrites.multiply_out_integer_dot import (
@@ -40,6 +43,7 @@ from neuron_compile.codegen.legality.rewrites.network_sort import network_sort
 from neuron_compile.codegen.legality.rewrites.network_top_k import network_top_k
 from neuron_compile.codegen.legality.rewrites.pad_scattered_operand import pad_scattered_operand
 from neuron_compile.codegen.legality.rewrites.pad_window_base import pad_window_base
+from neuron_compile.codegen.legality.rewrites.settle_shapes import settle_shapes
 from neuron_compile.codegen.legality.rewrites.split_unsigned_constant import (
     split_unsigned_constant,
 )
@@ -92,6 +96,7 @@ def legalize(program: bytes, device: Device) -> Legalized:
     module = read_module(program)
     with module.context:
         inline_calls(module)
+        settle_shapes(module)
         expand_chlo(module)
         demoted = demote_float64(module)
         rewritten = list(_rewrite(module, device))
@@ -126,6 +131,8 @@ def _apply(module: Any, entry: tuple[str, str, Rewrite], device: Device) -> Iter
         nodes = node_numbers(operation)
         if name == "stablehlo.convolution":
             code = "EVRF010" if refused_dilations(operation)[0] else "EVRF011"
+        elif rewrite is float_integer_scatter:
+            code = scatter_code(operation)
         if rewrite(operation, device):
             yield Rewritten(code, name, nodes)
 

@@ -11,7 +11,10 @@ from jaxlib.mlir.dialects import stablehlo
 from neuron_compile.codegen.legality.iota_indices import excesses
 from neuron_compile.codegen.legality.program_module import node_numbers
 from neuron_compile.codegen.legality.refusal import Refusal
-from neuron_compile.codegen.legality.rewrites.float_integer_scatter import refuses_integer_scatter
+from neuron_compile.codegen.legality.rewrites.float_integer_scatter import (
+    refuses_integer_scatter,
+    scatter_code,
+)
 from neuron_compile.codegen.legality.tensor_ops import element_of
 
 if TYPE_CHECKING:
@@ -56,7 +59,7 @@ def _scatter(operation: Any, device: Device) -> Iterator[tuple[str, str, str]]:
         )
     if refuses_integer_scatter(operation, device):
         width = element_of(operation.results[0]).width
-        code = "EVRF060" if width >= 32 else "EVRF016"
+        code = scatter_code(operation)
         way_out = "scatter floating-point numbers"
         if width >= 32:
             way_out += (

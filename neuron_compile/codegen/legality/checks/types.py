@@ -8,6 +8,7 @@ from jaxlib.mlir import ir
 
 from neuron_compile.codegen.legality.program_module import node_numbers
 from neuron_compile.codegen.legality.refusal import Refusal
+from neuron_compile.codegen.legality.rewrites.settle_shapes import DYNAMIC_OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,8 @@ def check_types(operation: Any, device: Device) -> Iterator[Refusal]:
     An argument is from no node, so it is refused at the nodes that use it.
     """
     nodes: dict[tuple[str, str, str], set[int]] = {}
+    if operation.name in DYNAMIC_OPERATIONS:
+        nodes[_dynamic(operation.results[0].type)] = set(node_numbers(operation))
     for result in operation.results:
         if found := _refused(result.type, device):
             nodes.setdefault(found, set()).update(node_numbers(operation))
@@ -51,7 +54,7 @@ def _refused(kind: Any, device: Device) -> tuple[str, str, str] | None:
 def _dynamic(kind: Any) -> tuple[str, str, str]:
     return (
         "EMOD025",
-        f"every dimension must be known when compiling, and {kind} has one that is not",
+        f"every dimension must be known when compiling, and one of {kind} is computed or unknown",
         "compile with dynamic=False, and pad or bucket inputs that vary.",
     )
 

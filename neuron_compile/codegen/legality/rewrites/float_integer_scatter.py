@@ -62,6 +62,11 @@ def refuses_integer_scatter(operation: Any, device: Device) -> bool:
     return element.width <= 16 or "scatter" not in device.downcasts
 
 
+def scatter_code(operation: Any) -> str:
+    """The compiler's code for the refusal: one of two, by the width of the integers."""
+    return "EVRF060" if element_of(operation.results[0]).width >= 32 else "EVRF016"
+
+
 def _piece_bits(operation: Any) -> int:
     """How many bits of each number can be summed exactly if all updates meet in one place."""
     numbers = stablehlo.ScatterDimensionNumbers(operation.attributes["scatter_dimension_numbers"])
