@@ -36,6 +36,7 @@ from neuron_compile.lowering.legalize.reject_seedless_random import reject_seedl
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.specialize_shapes import specialize_shapes
 from neuron_compile.lowering.legalize.strip_results import strip_results
+from neuron_compile.lowering.legalize.thread_seeds import thread_seeds
 from neuron_compile.lowering.program import RuntimeCheck, Signature, TensorSpec, TorchProgram
 from neuron_compile.lowering.source_lines import source_line
 
@@ -72,6 +73,7 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     legal = copy_graph(module)
     replace_random_ops(legal)
     lift_regions(legal)
+    thread_seeds(legal)
     reject_data_dependent_sizes(legal)
     arguments = [_argument_spec(node) for node in placeholders(legal)]
     reject_seedless_random(legal)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
+import torch._functorch.config as functorch_config
 from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
@@ -21,12 +22,15 @@ from neuron_compile.eager_fallback import compile_around
 from neuron_compile.errors import UnsupportedOpError
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lazy_table import LazyTable
+from neuron_compile.lowering.decompose.flex_attention import flex_attention_as_products
 from neuron_compile.lowering.decompose.table import decomposition_table
+from neuron_compile.lowering.decompose.while_loop_gradient import while_loop_gradient
 from neuron_compile.lowering.decompose.whole_operators import whole_operators
 from neuron_compile.lowering.legalize.node_values import output_node
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.save_seed import save_seed
 from neuron_compile.lowering.legalize.strip_results import USER_RESULT_COUNT
+from neuron_compile.lowering.legalize.thread_seeds import thread_seeds
 from neuron_compile.model_name import model_name
 from neuron_compile.warm_start.eligible import is_settled
 from neuron_compile.warm_start.output_code import Boxed, StorableCode
@@ -67,6 +71,9 @@ def compile_with_autograd(
         sdpa_kernel(SDPBackend.MATH),
         _recurrent_layers_as_steps(),
         whole_operators(),
+        flex_attention_as_products(),
+        while_loop_gradient(),
+        _recomputing_by_partition(),
         patches,
     ):
         return compile_all(gm, example_inputs)
@@ -81,6 +88,15 @@ def _recurrent_layers_as_steps() -> Iterator[None]:
         yield
     finally:
         torch._C._set_mkldnn_enabled(was_enabled)
+
+
+def _recomputing_by_partition() -> AbstractContextManager[None]:
+    """In graphs that are not split, PyTorch writes checkpointed operations down twice, and gives up
+    on random ones. XLA would make one of the two again."""
+    patch: AbstractContextManager[None] = functorch_config.patch(
+        remat_using_tags_for_fwd_loss_bwd_graph=False
+    )
+    return patch
 
 
 class _Pair:
@@ -150,6 +166,7 @@ def _partition(
     numbers again from it.
     """
     replace_random_ops(joint)
+    thread_seeds(joint)
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **arguments)
     output_node(forward).meta[USER_RESULT_COUNT] = arguments["num_fwd_outputs"]
     save_seed(forward, backward)

@@ -10,6 +10,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from neuron_compile.lowering.decompose.differentiable_flex_attention import (
+    register_differentiable_flex_attention,
+)
 from neuron_compile.lowering.decompose.known_sizes import register_known_sizes
 from neuron_compile.warm_start.portable import register_artifacts
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 # Dynamo asks before it has a graph to hand over.
 register_known_sizes()
+register_differentiable_flex_attention()
 # `torch.compiler.load_cache_artifacts` may be called before anything is compiled.
 register_artifacts()
 

@@ -53,6 +53,11 @@ def _ctc_loss(
     return log_probs.new_empty(count), log_probs.new_empty(count, times, 2 * longest + 1)
 
 
+def is_traced_for_us() -> bool:
+    """Whether Dynamo is tracing, for this backend."""
+    return _dynamos_backend() in _OWN_NAMES
+
+
 def _dynamos_backend() -> str | None:
     """The name of the backend for which Dynamo traces; None outside Dynamo."""
     from torch._dynamo.symbolic_convert import InstructionTranslator

@@ -11,7 +11,7 @@ from torch.fx import GraphModule, Node
 from torch.utils.checkpoint import CheckpointPolicy
 
 from neuron_compile.lowering import random_ops
-from neuron_compile.lowering.legalize.node_values import call, inherit_source, value
+from neuron_compile.lowering.legalize.node_values import call, calls, inherit_source, value
 
 _aten = torch.ops.aten
 _random = getattr(torch.ops, random_ops.NAMESPACE)
@@ -34,7 +34,7 @@ def replace_random_ops(module: GraphModule) -> bool:
     nodes = [node for node in module.graph.nodes if node.target in _REWRITES]
     if not nodes:
         return False
-    writer = _Writer(module, _seed(module))
+    writer = _Writer(module, drawn_seed(module))
     for site, node in enumerate(nodes):
         with module.graph.inserting_before(node):
             writer.begin(node, site)
@@ -46,7 +46,11 @@ def replace_random_ops(module: GraphModule) -> bool:
     return True
 
 
-def _seed(module: GraphModule) -> Node:
+def drawn_seed(module: GraphModule) -> Node:
+    """The graph's draw of a seed; it gets one if it has none."""
+    drawn = next(calls(module, _random.draw_seed.default), None)
+    if drawn is not None:
+        return drawn
     first = next(node for node in module.graph.nodes if node.op != "placeholder")
     with module.graph.inserting_before(first):
         seed = call(module, first, _random.draw_seed.default)

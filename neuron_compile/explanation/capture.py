@@ -70,6 +70,8 @@ def capture(
         eager: Callable[..., Any] = gm.forward
         return eager
 
+    # What is traced for this backend alone is traced for it here.
+    note.__name__ = "neuron"
     torch._dynamo.reset()
     try:
         with _as_before(model), torch.random.fork_rng(devices=()):
