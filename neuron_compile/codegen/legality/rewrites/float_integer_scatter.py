@@ -63,8 +63,10 @@ def refuses_integer_scatter(operation: Any, device: Device) -> bool:
 
 
 def scatter_code(operation: Any) -> str:
-    """The compiler's code for the refusal: one of two, by the width of the integers."""
-    return "EVRF060" if element_of(operation.results[0]).width >= 32 else "EVRF016"
+    """The compiler's code for a refused scatter: one of two, by the width of the integers."""
+    element = element_of(operation.results[0])
+    is_narrow = isinstance(element, ir.IntegerType) and element.width <= 16
+    return "EVRF016" if is_narrow else "EVRF060"
 
 
 def _piece_bits(operation: Any) -> int:

@@ -89,3 +89,12 @@ def test_allowed_downcast_and_overwriting_are_left_alone(program: Any) -> None:
     overwrite = text.replace("return %c", "return %b")
     found = legalize(program(overwrite), device_of("trn2"))
     assert (found.rewritten, found.refusals) == ((), ())
+
+
+@pytest.mark.parametrize("element,codes", [("f32", set()), ("complex<f32>", {"EVRF004"})])
+def test_other_numbers_than_integers_are_left_alone(
+    program: Any, element: str, codes: set[str]
+) -> None:
+    found = legalize(program(SCATTER.format(op="add", t=element, n=4)), device_of("trn2"))
+    assert found.rewritten == ()
+    assert {refusal.code for refusal in found.refusals} == codes
