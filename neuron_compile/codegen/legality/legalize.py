@@ -10,6 +10,7 @@ from neuron_compile.codegen.legality.checks.indexing import check_indexing
 from neuron_compile.codegen.legality.checks.integers import check_integers
 from neuron_compile.codegen.legality.checks.memory import check_memory
 from neuron_compile.codegen.legality.checks.operators import check_operators
+from neuron_compile.codegen.legality.checks.precision import check_integers_through_float64
 from neuron_compile.codegen.legality.checks.types import check_types
 from neuron_compile.codegen.legality.checks.windows import check_windows
 from neuron_compile.codegen.legality.device import Device
@@ -98,10 +99,11 @@ def legalize(program: bytes, device: Device) -> Legalized:
         inline_calls(module)
         settle_shapes(module)
         expand_chlo(module)
+        through_float64 = tuple(check_integers_through_float64(module))
         demoted = demote_float64(module)
-        rewritten = list(_rewrite(module, device))
-        refusals = tuple(_refusals(module, device))
-        return Legalized(write_module(module), refusals, tuple(rewritten), demoted)
+        rewritten = tuple(_rewrite(module, device))
+        refusals = (*through_float64, *_refusals(module, device))
+        return Legalized(write_module(module), refusals, rewritten, demoted)
 
 
 def find_refusals(program: bytes, device: Device) -> tuple[Refusal, ...]:

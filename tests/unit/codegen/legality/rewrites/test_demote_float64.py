@@ -60,3 +60,15 @@ def test_bits_of_float64_are_refused(program: Any) -> None:
     refusals = legalize(program(text), device_of("trn2")).refusals
     assert {r.code for r in refusals} == {"ESPP004"}
     assert (7,) in {r.nodes for r in refusals}
+
+
+def test_integers_computed_through_float64_are_refused(program: Any) -> None:
+    text = """
+    func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
+      %0 = stablehlo.convert %x : (tensor<2xi64>) -> tensor<2xf64> #5
+      %1 = stablehlo.floor %0 : tensor<2xf64> #6
+      %2 = stablehlo.convert %1 : (tensor<2xf64>) -> tensor<2xi64> #7
+      return %2 : tensor<2xi64>
+    }"""
+    (refusal,) = legalize(program(text), device_of("trn2")).refusals
+    assert (refusal.code, refusal.nodes) == ("ESPP004", (7,))
