@@ -15,7 +15,11 @@ from neuron_compile.lowering.decompose.foreach import foreach_decompositions
 from neuron_compile.lowering.decompose.fused_optimizers import (
     fused_optimizer_decompositions,
 )
+from neuron_compile.lowering.decompose.linear_cross_entropy import (
+    linear_cross_entropy_decompositions,
+)
 from neuron_compile.lowering.decompose.low_precision import rounded_once
+from neuron_compile.lowering.decompose.ranges import linspace_decompositions
 from neuron_compile.lowering.decompose.randomized import rrelu_with_noise_functional
 from neuron_compile.lowering.decompose.weight_norm import weight_norm_interface_backward
 from neuron_compile.lowering.decompose.whole_operators import is_resampling
@@ -100,6 +104,8 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table |= rounded_once()
     statistics.register()
     table |= fused_optimizer_decompositions()
+    table |= linear_cross_entropy_decompositions()
+    table |= linspace_decompositions()
     table[_aten._weight_norm_interface_backward.default] = weight_norm_interface_backward
     table[_aten.rrelu_with_noise_functional.default] = rrelu_with_noise_functional
     table[_aten.signbit.default] = signbit

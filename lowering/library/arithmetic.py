@@ -42,7 +42,7 @@ def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
         return left / right
     if rounding_mode == "floor":
         return floor_divide(self, other)
-    left, right = _wide(self, other)
+    left, right = jnp.broadcast_arrays(*_wide(self, other))
     return jnp.trunc(left / right) if is_float(left) else lax.div(left, right)
 
 

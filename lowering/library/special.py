@@ -27,9 +27,14 @@ def polygamma(n: int, self: Any) -> Any:
     is_left = x < 0.5
     sign = 1.0 if n % 2 else -1.0
     mirrored = sign * math.factorial(n) * _hurwitz(n + 1, jnp.where(is_left, 1 - x, x))
-    reflected = -sign * mirrored - _cotangent_derivative(n, x)
-    is_pole = (x <= 0) & (x == jnp.floor(x))
-    reflected = jnp.where(is_pole, sign * jnp.inf, reflected)
+    if n == 1:
+        # As ATen writes it: the argument of the sine is rounded, and decides the digits near poles.
+        sine = jnp.sin(np.asarray(math.pi, x.dtype) * x)
+        reflected = np.asarray(math.pi, x.dtype) ** 2 / (sine * sine) - mirrored
+    else:
+        reflected = -sign * mirrored - _cotangent_derivative(n, x)
+        is_pole = (x <= 0) & (x == jnp.floor(x))
+        reflected = jnp.where(is_pole, sign * jnp.inf, reflected)
     return jnp.where(is_left, reflected, mirrored)
 
 

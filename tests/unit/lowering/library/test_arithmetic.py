@@ -100,3 +100,12 @@ def test_lerp_and_fused_products() -> None:
     check("aten.addcmul.default", FLOATS, FLOATS, FLOAT_DIVISORS, value=0.5)
     check("aten.addcmul.default", INTS, INTS, DIVISORS, value=2)
     check("aten.addcdiv.default", FLOATS, FLOATS, FLOAT_DIVISORS, value=-2)
+
+
+def test_truncated_division_of_unlike_shapes() -> None:
+    check(
+        "aten.div.Tensor_mode",
+        torch.tensor([[-7], [5]]),
+        torch.tensor([2, -3]),
+        rounding_mode="trunc",
+    )

@@ -19,3 +19,25 @@ def test_logspace_is_float32_unless_told() -> None:
 
 def test_logspace_of_whole_numbers() -> None:
     check("aten.logspace.default", 0, 3, 4, dtype=torch.int64)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8])
+@pytest.mark.parametrize(
+    ("start", "end", "steps"), [(4.3, 1, 50), (0, 9.9, 7), (3, 3, 1), (2, 8, 0), (7, 0, 50)]
+)
+def test_linspace_of_whole_numbers(
+    start: float, end: float, steps: int, dtype: torch.dtype
+) -> None:
+    check("aten.linspace.default", start, end, steps, dtype=dtype)
+
+
+def test_linspace_between_tensors() -> None:
+    low, high = torch.tensor(4.3), torch.tensor(-3)
+    check("aten.linspace.Tensor_Tensor", low, high, 50, dtype=torch.int64)
+    check("aten.linspace.Tensor_Scalar", low, 9, 5, dtype=torch.int64)
+    check("aten.linspace.Scalar_Tensor", -2, high, 1, dtype=torch.int64)
+
+
+def test_bounds_of_logspace_of_whole_numbers_are_whole() -> None:
+    check("aten.logspace.default", 2, 1.2, 2, dtype=torch.int64)
+    check("aten.logspace.default", 4.3, 0, 4, 3.0, dtype=torch.int64)
