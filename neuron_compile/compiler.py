@@ -11,8 +11,9 @@ from neuron_compile.ahead import BegunWork, Meanwhile
 from neuron_compile.build import Build
 from neuron_compile.cache import ActionCache, ActionResult
 from neuron_compile.codegen.generator import CodeGenerator
-from neuron_compile.codegen.legality.refusal import LocatedCodegenError
-from neuron_compile.errors import SourceLine
+from neuron_compile.codegen.legality.refusal import IllegalProgramError, LocatedCodegenError
+from neuron_compile.codegen.legality.unsupported import unsupported_operations
+from neuron_compile.errors import SourceLine, UnsupportedOpError
 from neuron_compile.float64 import settle_float64
 from neuron_compile.graph import CapturedGraph, GraphRole, NamedGraph
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
@@ -92,7 +93,7 @@ class Compiler:
             if begun
             else lambda: self._build.lower(graph.name, imported, around),
         )
-        with _located(graph, imported):
+        with self._located(graph, imported):
             artifact = self._action(
                 graph,
                 Stage.CODEGEN,
@@ -182,6 +183,23 @@ class Compiler:
         size = sum(map(len, result.blobs.values()))
         self._tell(graph, stage, watch, result.outcome.value, size, lambda: result.blobs)
 
+    @contextmanager
+    def _located(self, graph: CapturedGraph, imported: FxLowering) -> Iterator[None]:
+        """Code generators know the numbers of nodes; their errors leave with the user's lines, and
+        where operations may run in eager, what a device refuses is an unsupported operation."""
+
+        def source(number: int) -> SourceLine | None:
+            return imported.origins[number].source if number < len(imported.origins) else None
+
+        try:
+            yield
+        except LocatedCodegenError as error:
+            if isinstance(error, IllegalProgramError) and self.options.fallback == "eager":
+                operations = unsupported_operations(error, imported.origins)
+                if operations:
+                    raise UnsupportedOpError(operations, target=error.target) from error
+            raise error.located(source, graph.name) from error.__cause__
+
     def _load(self, graph: NamedGraph, signature: Signature, blobs: Blobs) -> CompiledGraph:
         with stopwatch(Stage.LOAD) as watch:
             compiled = CompiledGraph(graph.name, signature, load(blobs))
@@ -200,19 +218,6 @@ class Compiler:
         self._observer.stage_ended(
             StageEvent(graph, stage, watch.seconds, outcome, byte_count, dumps)
         )
-
-
-@contextmanager
-def _located(graph: CapturedGraph, imported: FxLowering) -> Iterator[None]:
-    """Code generators know the numbers of nodes; their errors leave with the user's lines."""
-
-    def source(number: int) -> SourceLine | None:
-        return imported.origins[number].source if number < len(imported.origins) else None
-
-    try:
-        yield
-    except LocatedCodegenError as error:
-        raise error.located(source, graph.name) from error.__cause__
 
 
 def _texts(imported: FxLowering) -> Mapping[str, str]:

@@ -11,12 +11,13 @@ import torch
 from functorch.compile import make_boxed_func
 from torch.fx import GraphModule, Node
 from torch.fx.passes.split_module import split_module
+from torch.utils._pytree import tree_leaves
 
 from neuron_compile.compile_report import REPORTER
 from neuron_compile.compiler import Compiler
 from neuron_compile.errors import NeuronCompileWarning, UnsupportedOpError
 from neuron_compile.graph import CapturedGraph
-from neuron_compile.lowering.legalize.node_values import output_node
+from neuron_compile.lowering.legalize.node_values import output_node, value
 from neuron_compile.runtime.compiled_graph import CompiledGraph
 
 
@@ -31,6 +32,8 @@ def compile_around(
     eager = {operation.node for operation in error.operations}
     if not eager <= {node.name for node in graph.module.graph.nodes}:
         raise error
+    if compiler.generator.target.is_device:
+        eager |= {node.name for node in graph.module.graph.nodes if _has_complex(node)}
     names = ", ".join(sorted({operation.operator for operation in error.operations}))
     warnings.warn(
         f"{graph.name} runs {len(eager)} operation{'s' * (len(eager) > 1)} in eager PyTorch:\n"
@@ -63,6 +66,15 @@ class _CompiledPart(torch.nn.Module):
         """Take and return what the submodule did."""
         results = self._compiled(list(args))
         return results[0] if self._returns_one else tuple(results)
+
+
+def _has_complex(node: Node) -> bool:
+    """Whether a call takes or gives complex numbers, which no device has. Some calls, such as
+    `detach`, become no operation of a program that could be refused."""
+    if node.op != "call_function":
+        return False
+    tensors = [leaf for each in (node, *node.all_input_nodes) for leaf in tree_leaves(value(each))]
+    return any(isinstance(leaf, torch.Tensor) and leaf.is_complex() for leaf in tensors)
 
 
 def _return_list(part: GraphModule) -> bool:

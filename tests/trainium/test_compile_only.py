@@ -14,7 +14,13 @@ from torch import Tensor, nn
 
 from neuron_compile.codegen.legality.refusal import IllegalProgramError
 from neuron_compile.codegen.neuronx_cc.diagnose import CompilerError
-from neuron_compile.errors import CodegenError, ExecutionError, Float64Warning, OptionsError
+from neuron_compile.errors import (
+    CodegenError,
+    ExecutionError,
+    Float64Warning,
+    NeuronCompileWarning,
+    OptionsError,
+)
 from neuron_compile.runtime.nrt import library
 from parity import compile_error, compiled
 from stand_ins.libnrt import StandIn
@@ -190,6 +196,32 @@ def test_what_a_device_does_not_have_is_refused_with_the_users_line(
     assert "(graph" in error.what
     assert any(code in place and __file__ in place and line in place for place in error.where)
     assert calls() == []
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.fft.rfft(x.sin()).abs() * 2,
+        lambda x: torch.view_as_real(torch.complex(x, x.cos()) * 2).sum(-1) + 1,
+        lambda x: torch.linalg.cholesky(x @ x.T + torch.eye(4)).sin(),
+        lambda x: torch.fft.ifft(torch.fft.fft(x + 1) * 3).real.relu(),
+    ],
+    ids=["fft", "complex", "linalg", "round trip"],
+)
+def test_what_a_device_does_not_have_runs_in_eager_if_asked_for(
+    calls: Any, function: Callable[[Tensor], Tensor]
+) -> None:
+    x = torch.rand(4, 4, requires_grad=True)
+    expected = function(x)
+    (gradient,) = torch.autograd.grad(expected.square().sum(), x)
+    with pytest.warns(NeuronCompileWarning, match=r"NCC_EVRF0\d\d") as warned:
+        result = compiled(function, options={**TRN2, "fallback": "eager"})(x)
+        (own,) = torch.autograd.grad(result.square().sum(), x)
+    said = [str(warning.message) for warning in warned]
+    assert any("in eager PyTorch" in text and __file__ in text for text in said)
+    torch.testing.assert_close(result, expected)
+    torch.testing.assert_close(own, gradient, rtol=1e-4, atol=1e-5)
+    assert len(calls()) >= 2, "what is between them is compiled"
 
 
 def test_float64_is_demoted_with_a_warning() -> None:

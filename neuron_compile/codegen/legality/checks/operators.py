@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from neuron_compile.codegen.legality.device import Device
 
 _ELSEWHERE: Final = (
-    "keep it out of the compiled region with torch.compiler.disable, or compute it on the host."
+    "keep it out of the compiled region with torch.compiler.disable, or pass "
+    'options={"fallback": "eager"}.'
 )
 
 # Names of XLA's builder that `list-operators` would print, by StableHLO operation.

@@ -17,19 +17,22 @@ if TYPE_CHECKING:
 
 _FLOAT_HINT: Final = "cast to float32, bfloat16 or float16 before the operation."
 _SUPPORTED_FLOAT8: Final = frozenset({"f8E4M3", "f8E5M2", "f8E3M4"})
+_RETURNS: Final = frozenset({"func.return", "stablehlo.return"})
 _FNUZ: Final = frozenset({"f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2FNUZ"})
 
 
 def check_types(operation: Any, device: Device) -> Iterator[Refusal]:
-    """What is wrong with the types of an operation's results and of a function's arguments.
+    """What is wrong with the types of an operation's operands and results, and of a function's
+    arguments.
 
     An argument is from no node, so it is refused at the nodes that use it.
     """
     nodes: dict[tuple[str, str, str], set[int]] = {}
     if operation.name in DYNAMIC_OPERATIONS:
         nodes[_dynamic(operation.results[0].type)] = set(node_numbers(operation))
-    for result in operation.results:
-        if found := _refused(result.type, device):
+    operands = [] if operation.name in _RETURNS else operation.operands
+    for value in [*operands, *operation.results]:
+        if found := _refused(value.type, device):
             nodes.setdefault(found, set()).update(node_numbers(operation))
     if operation.name == "func.func" and operation.regions[0].blocks:
         for argument in operation.regions[0].blocks[0].arguments:
@@ -65,8 +68,8 @@ def _refused_element(element: Any, device: Device) -> tuple[str, str, str] | Non
         return (
             "EVRF004",
             f"the device has no complex numbers ({name})",
-            "compute with real and imaginary parts, or keep the operation out of the compiled "
-            "region with torch.compiler.disable.",
+            "compute with real and imaginary parts, keep the operation out of the compiled region "
+            'with torch.compiler.disable, or pass options={"fallback": "eager"}.',
         )
     if isinstance(element, ir.F64Type):
         return "ESPP004", "the device has no 64-bit floating point", _FLOAT_HINT
