@@ -3,19 +3,11 @@ and torch's own cache artifacts carry it."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
-import sysconfig
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import neuron_compile
-from neuron_compile import cache, lowering
+from elsewhere import Place, environment_of_its_own
 
 PROGRAM = """
 import json, sys
@@ -52,51 +44,12 @@ print(json.dumps({
 pytestmark = pytest.mark.multiprocess
 
 
-class Place:
-    """A folder with the program, and the environment that it is run in."""
-
-    def __init__(self, folder: Path, **environment: str) -> None:
-        folder.mkdir(parents=True)
-        self.folder = folder
-        self.environment = {**os.environ, **environment}
-        (folder / "train.py").write_text(PROGRAM)
-
-    def run(self, *arguments: str, python: str = sys.executable) -> Any:
-        """What the program printed."""
-        done = self._start([python, "train.py", *arguments])
-        return json.loads(done.stdout.splitlines()[-1])
-
-    def warm(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Run `neuron-compile warmup`."""
-        start = "from neuron_compile.cli import main; main()"
-        return self._start([sys.executable, "-c", start, "warmup", *options, "train.py"])
-
-    def _start(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return done
-
-
-def environment_of_its_own(folder: Path) -> str:
-    """The interpreter of a virtual environment with its own copy of the package."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    copied = packages / "neuron_compile"
-    shutil.copytree(Path(neuron_compile.__file__).parent, copied)
-    for module in (lowering, cache):
-        source = Path(module.__file__ or "").parent
-        shutil.copytree(source, copied / source.name, dirs_exist_ok=True)
-    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return str(folder / "bin" / "python")
-
-
 def test_a_warmed_cache_suffices_elsewhere(tmp_path: Path) -> None:
-    here = Place(tmp_path / "here", PYTHONHASHSEED="1")
+    here = Place(tmp_path / "here", PROGRAM, PYTHONHASHSEED="1")
     assert "compiled Sequential backward" in here.warm("--jobs", "1").stderr
     there = Place(
         tmp_path / "far" / "away",
+        PROGRAM,
         PYTHONHASHSEED="2",
         NEURON_COMPILE_REQUIRE_CACHE="1",
         TORCHINDUCTOR_CACHE_DIR=str(tmp_path / "none"),
@@ -116,7 +69,7 @@ def test_torchs_cache_artifacts_carry_everything(tmp_path: Path) -> None:
             "NEURON_COMPILE_CACHE_DIR": str(tmp_path / name / "neuron"),
             "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / name / "torch"),
         }
-        return Place(tmp_path / name / "program", **folders, **environment)
+        return Place(tmp_path / name / "program", PROGRAM, **folders, **environment)
 
     artifacts = str(tmp_path / "artifacts")
     saved = place("first").run("save", artifacts)
