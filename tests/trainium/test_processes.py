@@ -88,6 +88,21 @@ def test_job_uses_what_a_warm_up_with_other_means_has_made(
 
 
 @pytest.mark.slow
+def test_job_compiles_nothing_after_the_warm_up_command(
+    start: Callable[..., subprocess.Popen[str]], calls: Any, tmp_path: Path
+) -> None:
+    """Forward, backward, evaluation, without gradients, and the last batch of another size."""
+    command = [Path(sys.executable).with_name("neuron-compile"), "warmup", tmp_path / "train.py"]
+    warm_up = subprocess.run(
+        [*command, "--", OPTIONS], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert warm_up.returncode == 0, warm_up.stderr
+    assert len(calls()) == GRAPHS
+    finish(start("{}", TORCH_NEURONX_COMPILE_ONLY=1, NEURON_PLATFORM_TARGET_OVERRIDE="trn2"))
+    assert len(calls()) == GRAPHS
+
+
+@pytest.mark.slow
 def test_four_ranks_at_once_compile_each_graph_once(
     start: Callable[..., subprocess.Popen[str]], calls: Any, tmp_path: Path
 ) -> None:
