@@ -23,6 +23,7 @@ from neuron_compile.errors import UnsupportedOpError
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lazy_table import LazyTable
 from neuron_compile.lowering.decompose.flex_attention import flex_attention_as_products
+from neuron_compile.lowering.decompose.scan_gradient import scan_gradient
 from neuron_compile.lowering.decompose.table import decomposition_table
 from neuron_compile.lowering.decompose.while_loop_gradient import while_loop_gradient
 from neuron_compile.lowering.decompose.whole_operators import whole_operators
@@ -73,6 +74,7 @@ def compile_with_autograd(
         whole_operators(),
         flex_attention_as_products(),
         while_loop_gradient(),
+        scan_gradient(),
         _recomputing_by_partition(),
         patches,
     ):

@@ -11,6 +11,7 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 
 from neuron_compile.lowering.decompose import statistics
 from neuron_compile.lowering.decompose.elementwise import signbit
+from neuron_compile.lowering.decompose.flex_attention import zeros_and_scatter
 from neuron_compile.lowering.decompose.foreach import foreach_decompositions
 from neuron_compile.lowering.decompose.fused_optimizers import (
     fused_optimizer_decompositions,
@@ -19,8 +20,9 @@ from neuron_compile.lowering.decompose.linear_cross_entropy import (
     linear_cross_entropy_decompositions,
 )
 from neuron_compile.lowering.decompose.low_precision import rounded_once
-from neuron_compile.lowering.decompose.ranges import linspace_decompositions
 from neuron_compile.lowering.decompose.randomized import rrelu_with_noise_functional
+from neuron_compile.lowering.decompose.ranges import linspace_decompositions
+from neuron_compile.lowering.decompose.squeezes import squeeze, squeeze_dim
 from neuron_compile.lowering.decompose.weight_norm import weight_norm_interface_backward
 from neuron_compile.lowering.decompose.whole_operators import is_resampling
 
@@ -38,6 +40,9 @@ _KEPT: Final = frozenset(
         _aten.log_normal.default,
         _aten.uniform.default,
         _aten.normal_functional.default,
+        # Its rule makes a primitive of it whose result is a view: graphs of control flow, which are
+        # traced twice, may hold none.
+        _aten.squeeze.dims,
         # Its rule reads a 0-d index as a Python number.
         _aten.take.default,
         _aten.put.default,
@@ -58,7 +63,6 @@ _ADDED: Final = (
     _aten.native_layer_norm.default,
     _aten._log_softmax.default,
     _aten._softmax.default,
-    _aten.squeeze.dims,
     _aten.addmm.default,
     _aten.grid_sampler_2d.default,
     _aten.logsumexp.default,
@@ -78,6 +82,8 @@ _ADDED: Final = (
     _aten.dropout.default,
     _aten.native_dropout.default,
     _aten.ldexp.Tensor,
+    # As Torch-MLIR writes it, -0.0 becomes 0.0.
+    _aten.leaky_relu.default,
     _aten.narrow_copy.default,
     _aten.rrelu_with_noise_backward.default,
 )
@@ -109,4 +115,6 @@ def _own_table() -> dict[Any, Callable[..., Any]]:
     table[_aten._weight_norm_interface_backward.default] = weight_norm_interface_backward
     table[_aten.rrelu_with_noise_functional.default] = rrelu_with_noise_functional
     table[_aten.signbit.default] = signbit
+    table |= {_aten.squeeze.default: squeeze, _aten.squeeze.dim: squeeze_dim}
+    table[torch.ops.flex_lib.zeros_and_scatter.default] = zeros_and_scatter
     return {op: rule for op, rule in table.items() if op not in _KEPT and not is_resampling(op)}
