@@ -11,6 +11,7 @@ from neuron_compile.lowering.legalize.drop_no_ops import drop_no_ops
 from neuron_compile.lowering.legalize.fill_empty_results import fill_empty_results
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.fold_constants import fold_constants
+from neuron_compile.lowering.legalize.keep_signed_zeros import keep_signed_zeros
 from neuron_compile.lowering.legalize.match_scalars import match_scalars
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
 from neuron_compile.lowering.legalize.order_storage import order_storage
@@ -39,6 +40,8 @@ PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     fill_factories,
     # After the factories, whose one form it knows.
     fold_constants,
+    # Its comparisons are for the next one.
+    keep_signed_zeros,
     match_scalars,
     # Constants have been computed in their own precision by now.
     widen_low_precision,
