@@ -137,6 +137,19 @@ def test_integers_stay_exact(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int32], ids=str)
+def test_best_of_more_than_can_be_sorted(legal: LegalHost, dtype: torch.dtype) -> None:
+    """A vocabulary of 128,256: the network sorts what the maxima of blocks leave."""
+    logits = (torch.randn(2, 128_256) * 1000).to(dtype)
+    if dtype.is_floating_point:
+        logits[0, 77], logits[1, 5:9], logits[1, 100_000] = torch.nan, torch.inf, -torch.inf
+    check_parity(lambda x: x.topk(20)[0], logits, calls=1)
+    distinct = torch.randperm(128_256)[None]
+    distinct = distinct.to(torch.float32 if dtype.is_floating_point else dtype)
+    check_parity(lambda x: x.topk(20, largest=False), distinct, calls=1)
+
+
+@pytest.mark.slow
 def test_convolutional_network(legal: LegalHost) -> None:
     batch = (torch.randn(16, 3, 32, 32), torch.randint(0, 10, (16,)))
     train_parity(ResNet18(), batch, loss=classification_loss, steps=3)
