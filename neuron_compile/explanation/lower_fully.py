@@ -34,7 +34,7 @@ class FullLowering:
 
 def lower_fully(module: GraphModule, runner: ActionRunner, target: Target) -> FullLowering:
     """Lower a graph, cutting out what fails until all is known that does."""
-    failures: dict[str, UnsupportedOp] = {}
+    failures: list[UnsupportedOp] = []
     own = {node.name for node in module.graph.nodes}
     imported: FxLowering | None = None
     programs: list[TorchProgram] = []
@@ -45,16 +45,16 @@ def lower_fully(module: GraphModule, runner: ActionRunner, target: Target) -> Fu
 
     def ended(blobs: Blobs | None, problem: str = "") -> FullLowering:
         last = programs[-1] if programs else None
-        return FullLowering(imported, last, blobs, tuple(failures.values()), problem)
+        return FullLowering(imported, last, blobs, tuple(failures), problem)
 
     while True:
         try:
             imported = from_fx(module)
             return ended(lower_graph(imported, lower, runner.convert, target))
         except UnsupportedOpError as error:
-            found = {operation.node: operation for operation in error.operations}
-            rest = without(module, set(found))
-            failures |= {name: found[name] for name in found.keys() & own}
+            # Several operations inside of control flow are of one node.
+            rest = without(module, {operation.node for operation in error.operations})
+            failures += [operation for operation in error.operations if operation.node in own]
             if rest is None:
                 return ended(None)
             module = rest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +14,8 @@ from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
 from torch.utils.checkpoint import checkpoint
 
-from neuron_compile import DynamicShapesError, UnsupportedOpError
+import neuron_compile
+from neuron_compile import DynamicShapesError, NeuronCompileWarning, UnsupportedOpError
 from parity import check_parity, compile_error, compiled, neuron_only, raises_like_eager
 from training_parity import train_parity
 
@@ -471,3 +472,67 @@ def test_loops_over_numbers_of_python_are_refused_by_name() -> None:
     with pytest.raises(Exception, match="depends on data") as raised:
         compiled(function)(tensor(3))
     assert "while_loop" in str(compile_error(raised, DynamicShapesError))
+
+
+# Operations that nothing can lower, inside.
+
+
+@pytest.fixture
+def unknown() -> Iterator[Any]:
+    """Operators that no lowering can know, since they are made here."""
+    name = "neuron_control_flow_tests"
+    with torch.library._scoped_library(name, "FRAGMENT") as library:
+        for operator, rule in (("cube", lambda x: x**3), ("negate", lambda x: -x)):
+            library.define(f"{operator}(Tensor x) -> Tensor")
+            library.impl(operator, rule, "CompositeExplicitAutograd")
+            torch.library.register_fake(f"{name}::{operator}", torch.empty_like, lib=library)
+        yield getattr(torch.ops, name)
+
+
+def with_unknown(unknown: Any) -> Callable[[Tensor], Any]:
+    def function(x: Tensor) -> Any:
+        def body(step: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+            return step + 1, torch.cond(
+                x.sum() > 0,
+                lambda x: unknown.negate(x) - 1,
+                lambda x: unknown.cube(x) + 2,
+                (x,),
+            )
+
+        return while_loop(lambda step, _: step < 3, body, (start(), x.sin()))[1] * 2
+
+    return function
+
+
+@neuron_only
+def test_all_of_them_are_named_with_their_lines(unknown: Any) -> None:
+    with pytest.raises(Exception, match="2 operations cannot be compiled") as raised:
+        compiled(with_unknown(unknown))(tensor(4))
+    operations = compile_error(raised, UnsupportedOpError).operations
+    lines = [operation.source.text for operation in operations if operation.source]
+    assert sorted(lines) == [
+        "lambda x: unknown.cube(x) + 2,",
+        "lambda x: unknown.negate(x) - 1,",
+    ]
+
+
+@neuron_only
+def test_the_whole_construct_runs_in_eager_where_that_is_asked_for(unknown: Any) -> None:
+    function = with_unknown(unknown)
+    with pytest.warns(NeuronCompileWarning, match="in eager PyTorch"):
+        result = compiled(function, options={"fallback": "eager"})(tensor(4))
+    torch.testing.assert_close(result, function(tensor(4)))
+
+
+@neuron_only
+def test_they_are_explained(unknown: Any) -> None:
+    found = neuron_compile.explain(with_unknown(unknown), tensor(4))
+    assert not found.is_ok
+    (graph,) = found.graphs
+    assert {failure.operator.partition(".")[2] for failure in graph.failures} == {
+        "cube.default",
+        "negate.default",
+    }
+    routes = {operation.operator: operation.routes for operation in graph.operations}
+    assert routes["while_loop"] == ("none",)
+    assert "none" not in routes["aten.sin.default"]
