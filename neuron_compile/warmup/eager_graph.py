@@ -10,7 +10,7 @@ from torch._ops import OpOverload
 from torch.fx import GraphModule, Interpreter
 
 from neuron_compile.lowering.random_ops import NAMESPACE
-from neuron_compile.warmup.eager_random import eager_random
+from neuron_compile.warmup.eager_operators import eager_operator
 
 
 class EagerGraph:
@@ -34,6 +34,6 @@ class _WithSeeds(Interpreter):
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if isinstance(target, OpOverload) and target.namespace == NAMESPACE:
             name = target._schema.name.partition("::")[2]
-            function: Callable[..., Any] = eager_random(name)
+            function: Callable[..., Any] = eager_operator(name)
             return function(*args, **kwargs)
         return super().call_function(target, args, kwargs)

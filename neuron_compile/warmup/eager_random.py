@@ -46,6 +46,21 @@ def _multinomial(seed: Tensor, site: int, probs: Tensor, count: int, replacement
     return torch.multinomial(probs, count, replacement, generator=_generator(seed, site))
 
 
+def _bernoulli(
+    seed: Tensor, site: int, probs: Tensor, shape: list[int], dtype: torch.dtype
+) -> Tensor:
+    exact = torch.float64 if probs.dtype == torch.float64 else torch.float32
+    each = probs.to(exact).expand(shape)
+    return torch.bernoulli(each, generator=_generator(seed, site)).to(dtype)
+
+
+def _scaled_normal(
+    seed: Tensor, site: int, std: Tensor, shape: list[int], dtype: torch.dtype
+) -> Tensor:
+    mean = torch.zeros(shape, dtype=dtype)
+    return torch.normal(mean, std.expand(shape), generator=_generator(seed, site))
+
+
 def _sampled(sample: Callable[..., Tensor]) -> Fill:
     def draw(seed: Tensor, site: int, *parameters: Tensor) -> Tensor:
         dense = [parameter.contiguous() for parameter in parameters]
@@ -65,6 +80,8 @@ _OPERATORS: Final[dict[str, Fill]] = {
     "log_normal": _filled("log_normal_"),
     "randperm": _permutation,
     "multinomial": _multinomial,
+    "bernoulli": _bernoulli,
+    "scaled_normal": _scaled_normal,
     "poisson": _sampled(torch.poisson),
     "binomial": _sampled(torch.binomial),
     "gamma": _sampled(torch._standard_gamma),
