@@ -92,9 +92,13 @@ def test_job_compiles_nothing_after_the_warm_up_command(
     start: Callable[..., subprocess.Popen[str]], calls: Any, tmp_path: Path
 ) -> None:
     """Forward, backward, evaluation, without gradients, and the last batch of another size."""
-    command = [Path(sys.executable).with_name("neuron-compile"), "warmup", tmp_path / "train.py"]
+    command = str(Path(sys.executable).with_name("neuron-compile"))
     warm_up = subprocess.run(
-        [*command, "--", OPTIONS], capture_output=True, text=True, timeout=240, check=False
+        [command, "warmup", str(tmp_path / "train.py"), "--", OPTIONS],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     assert warm_up.returncode == 0, warm_up.stderr
     assert len(calls()) == GRAPHS

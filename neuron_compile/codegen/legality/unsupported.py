@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from neuron_compile.errors import UnsupportedOp
+from neuron_compile.errors import SourceLine, UnsupportedOp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neuron_compile.codegen.legality.refusal import IllegalProgramError
-    from neuron_compile.lowering.from_fx import NodeOrigin
+
+
+class Origin(Protocol):
+    """Where a numbered node comes from: a `NodeOrigin` of the lowering, whose module needs torch
+    and is not imported here."""
+
+    @property
+    def name(self) -> str:
+        """The FX node's name."""
+
+    @property
+    def operator(self) -> str:
+        """Its ATen name."""
+
+    @property
+    def operands(self) -> str:
+        """Their types, as a short text."""
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The user's line, if known."""
 
 
 def unsupported_operations(
-    error: IllegalProgramError, origins: Sequence[NodeOrigin]
+    error: IllegalProgramError, origins: Sequence[Origin]
 ) -> tuple[UnsupportedOp, ...]:
     """The operations behind the refusals of a graph whose nodes come from `origins`, each once.
 
