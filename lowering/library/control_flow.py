@@ -175,6 +175,9 @@ def _scan(
     stacks = [writer.constant(zero_of(kind), _stacked(kind, length)) for kind in slices]
     start, end = writer.constant("0", _INDEX), writer.constant(str(length), _INDEX)
     vectors = [_no_failure(writer, function.check_count)] if function.check_count else []
+    if length == 0:
+        # A slice of nothing has no type.
+        return [*operands[:carried], *stacks, *vectors]
     first_stack = 1 + len(operands)
     first_vector = first_stack + len(stacks)
 
