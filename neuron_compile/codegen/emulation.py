@@ -7,7 +7,6 @@ auto-cast written out, so that a run without a device takes the branches that on
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +15,10 @@ from typing import Any, Final
 
 from neuron_compile.codegen.legality.device import Device
 from neuron_compile.codegen.legality.refusal import IllegalProgramError
-from neuron_compile.codegen.legality.version import code_of, legality_digest
+from neuron_compile.codegen.source_digest import source_digest
 from neuron_compile.lowering import LoweredProgram
 
-_AUTO_CAST_SOURCE: Final = Path(__file__).parent / "neuronx_cc" / "emulate_auto_cast.py"
+_HERE: Final = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,10 @@ class Emulation:
 
     def fingerprint(self) -> tuple[tuple[str, str], ...]:
         """Named values on which the emulated program depends, besides the program itself."""
-        rounding = hashlib.sha256(code_of(_AUTO_CAST_SOURCE.read_text()).encode()).hexdigest()
+        rounding = source_digest(_HERE / "neuronx_cc", "emulate_auto_cast.py")
         return (
             ("emulation", json.dumps(self.to_json(), sort_keys=True)),
-            ("legality source", legality_digest()),
+            ("legality source", source_digest(_HERE / "legality", "*.py")),
             ("auto-cast source", rounding),
         )
 

@@ -6,12 +6,13 @@ Must not know: tensors, the cache, how the program was lowered.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from neuron_compile.artifact.neff import HOST_EXECUTABLE, HOST_FORMAT_VERSION, pack_neff
 from neuron_compile.codegen.describe import describe
 from neuron_compile.codegen.emulation import Emulation
-from neuron_compile.codegen.host_rewrites import rewrite_for_host
+from neuron_compile.codegen.source_digest import source_digest
 from neuron_compile.errors import CodegenError
 from neuron_compile.lowering import LoweredProgram
 from neuron_compile.pjrt.client import client, devices
@@ -19,6 +20,8 @@ from neuron_compile.pjrt.compile_options import compile_flags, compile_options
 from neuron_compile.pjrt.host_cpu import host_cpu
 from neuron_compile.pjrt.lapack import ensure_lapack
 from neuron_compile.target import HOST, Target
+
+_HERE: Final = Path(__file__).parent
 
 
 class HostCodeGenerator:
@@ -59,12 +62,16 @@ class HostCodeGenerator:
         flags = {
             f"flag {name}": str(value) for name, value in compile_flags(self._optimization_level)
         }
-        user_flags = " ".join(sorted(self._xla_flags.split()))
         facts = {
             "tool jaxlib": jaxlib.version.__version__,
             "NEFF format": str(HOST_FORMAT_VERSION),
             **flags,
-            "flag XLA_FLAGS": user_flags,
+            "flag XLA_FLAGS": _canonical(self._xla_flags),
+            "host rewrites source": source_digest(
+                _HERE,
+                *("host_rewrites.py", "pack_sort.py", "spread_depthwise.py"),
+                *("legality/program_module.py", "legality/tensor_ops.py"),
+            ),
             **{f"CPU {name}": value for name, value in host_cpu()},
             **dict(self._emulation.fingerprint() if self._emulation else ()),
         }
@@ -73,6 +80,9 @@ class HostCodeGenerator:
     def generate(self, program: LoweredProgram) -> Mapping[str, bytes]:
         """Compile; the executable is serialized before its first run, since XLA cannot serialize
         some programs (those that sort) afterwards."""
+        # Loads MLIR, which a process that finds everything in the cache does without.
+        from neuron_compile.codegen.host_rewrites import rewrite_for_host
+
         if self._emulation:
             program = self._emulation.apply(program)
         ensure_lapack(program.custom_calls)
@@ -91,3 +101,13 @@ class HostCodeGenerator:
             ) from error
         neff = pack_neff({HOST_EXECUTABLE: bytes(code)}, target=HOST.name, compressed=False)
         return {"neff": neff, "manifest.json": describe(self, program, neff).to_json()}
+
+
+def _canonical(flags: str) -> str:
+    """`XLA_FLAGS` as XLA understands it: of flags of one name the last one holds, and text that is
+    not flags names a file with flags."""
+    if flags.strip() and not flags.lstrip().startswith("--"):
+        file = Path(flags.strip())
+        flags = file.read_text() if file.is_file() else flags
+    last = {flag.partition("=")[0]: flag for flag in flags.split()}
+    return " ".join(sorted(last.values()))

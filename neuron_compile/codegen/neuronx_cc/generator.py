@@ -19,7 +19,6 @@ from neuron_compile.codegen.describe import describe
 from neuron_compile.codegen.legality.device import INTEGER_DOWNCASTS, Device, device_of
 from neuron_compile.codegen.legality.legalize import Legalized, legalize
 from neuron_compile.codegen.legality.refusal import IllegalProgramError
-from neuron_compile.codegen.legality.version import legality_digest
 from neuron_compile.codegen.neuronx_cc.diagnose import (
     explain_exit,
     explain_missing_output,
@@ -34,6 +33,7 @@ from neuron_compile.codegen.neuronx_cc.flags import (
 from neuron_compile.codegen.neuronx_cc.hlo_program import to_hlo
 from neuron_compile.codegen.neuronx_cc.run_compiler import Outcome, run_compiler
 from neuron_compile.codegen.neuronx_cc.tool import Tool, find_tool
+from neuron_compile.codegen.source_digest import source_digest
 from neuron_compile.errors import ArtifactError, CodegenError, OptionsError
 from neuron_compile.target import TARGETS, Target
 
@@ -47,6 +47,8 @@ _log: Final = logging.getLogger("neuron_compile")
 HLO_BLOB: Final = "model.hlo.pb"
 LEGAL_BLOB: Final = "legal_stablehlo"
 LEGALITY_BLOB: Final = "legality.json"
+
+_LEGALITY: Final = Path(__file__).parents[1] / "legality"
 
 # The release that brought the flags for 64-bit integers (Neuron SDK 2.32).
 _INT64_RELEASE: Final = (2, 27)
@@ -127,7 +129,7 @@ class NeuronxCodeGenerator:
             "tool neuronx-cc": self._tool.version,
             "tool jaxlib": metadata.version("jaxlib"),
             "flags": canonical_text(self._flags),
-            "legality source": legality_digest(),
+            "legality source": source_digest(_LEGALITY, "*.py"),
         }
         return tuple((name, value.encode()) for name, value in facts.items())
 

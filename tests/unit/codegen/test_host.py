@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from host_programs import artifact, program
@@ -29,6 +31,23 @@ def test_fingerprint_tells_apart_what_changes_the_code(monkeypatch: pytest.Monke
 def test_fingerprint_does_not_depend_on_the_order_of_flags() -> None:
     one = HostCodeGenerator(xla_flags="--a=1 --b=2").fingerprint()
     assert HostCodeGenerator(xla_flags=" --b=2  --a=1").fingerprint() == one
+
+
+def test_of_flags_of_one_name_the_last_one_counts(tmp_path: Path) -> None:
+    def fingerprint(flags: str) -> object:
+        return HostCodeGenerator(xla_flags=flags).fingerprint()
+
+    assert fingerprint("--a=1 --a=2") == fingerprint("--a=2") != fingerprint("--a=2 --a=1")
+    file = tmp_path / "flags"
+    file.write_text("--a=2\n")
+    assert fingerprint(str(file)) == fingerprint("--a=2")
+
+
+def test_fingerprint_has_the_code_of_the_rewrites(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = HostCodeGenerator().fingerprint()
+    monkeypatch.setattr(host, "source_digest", lambda *_: "edited")
+    assert dict(base).keys() == dict(HostCodeGenerator().fingerprint()).keys()
+    assert HostCodeGenerator().fingerprint() != base
 
 
 def test_names_of_a_fingerprint_are_distinct() -> None:

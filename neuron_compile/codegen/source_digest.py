@@ -1,4 +1,4 @@
-"""A digest of what this package does to a program, for the cache's key.
+"""A digest of code that changes programs, for the cache's key.
 
 Of the code without comments, layout and docstrings, so that a NEFF that took an hour to build
 survives an edit of those.
@@ -13,11 +13,11 @@ from pathlib import Path
 
 
 @functools.cache
-def legality_digest() -> str:
-    """SHA-256 in hexadecimal, equal for equal code."""
-    folder = Path(__file__).parent
+def source_digest(folder: Path, *patterns: str) -> str:
+    """SHA-256 in hexadecimal of the files below `folder` that match, equal for equal code."""
     digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
+    files = {file for pattern in patterns for file in folder.rglob(pattern)}
+    for file in sorted(files):
         digest.update(str(file.relative_to(folder)).encode() + b"\0")
         digest.update(code_of(file.read_text()).encode() + b"\0")
     return digest.hexdigest()
