@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,4 +144,81 @@ def test_a_lease_renewed_while_it_is_looked_for_is_found(
 
     monkeypatch.setattr(Path, "iterdir", iterdir)
     assert other.everybody() == {_A}
+    assert len(kept) == 0
+
+
+def test_a_forked_child_sees_what_its_parent_has_taken_since(tmp_path: Path) -> None:
+    mine = Holds(tmp_path, is_recording=True)
+    before = mine.blobs({}, mine.take(_A))
+    going, go = os.pipe()
+
+    def look(say: Say) -> None:
+        os.read(going, 1)
+        for key in sorted(mine.everybody()):
+            say(key)
+
+    child = Child(look)
+    since = mine.blobs({}, mine.take(_B))
+    os.write(go, b".")
+    assert child.join() == [_A, _B]
+    assert len(before) == len(since) == 0
+    os.close(going)
+    os.close(go)
+
+
+def test_another_thread_may_have_told_what_this_one_let_go(tmp_path: Path) -> None:
+    class Contended(deque[int]):
+        """Whoever has looked at it is overtaken by a thread that takes everything."""
+
+        def __len__(self) -> int:
+            length = super().__len__()
+            self.clear()
+            return length
+
+        def __bool__(self) -> bool:
+            return len(self) > 0
+
+    mine = Holds(tmp_path, is_recording=True)
+    mine._let_go = Contended()
+    mine.let_go(mine.take(_A))
+    assert mine.everybody() == set()
+
+
+def test_a_thread_caught_by_a_renewal_writes_to_the_new_lease(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = (
+        Holds(tmp_path / "leases", is_recording=True),
+        Holds(tmp_path / "leases", is_recording=True),
+    )
+    kept = mine.blobs({}, mine.take(_A))
+    old = mine._lease
+    assert old is not None
+    monkeypatch.setattr("neuron_compile.cache.holds._LARGEST_LEASE", 1)
+    more = mine.blobs({}, mine.take(_B))
+    with (tmp_path / "stranger").open("wb"):
+        old.append(f"+77 {'c' * 64}\n")  # as one does that had looked for room a moment before
+    assert (tmp_path / "stranger").read_bytes() == b""
+    assert other.everybody() == {_A, _B, "c" * 64}
+    assert len(kept) == len(more) == 0
+
+
+def test_a_descriptor_that_was_closed_and_is_another_files_now_is_left_alone(
+    tmp_path: Path,
+) -> None:
+    mine, other = (
+        Holds(tmp_path / "leases", is_recording=True),
+        Holds(tmp_path / "leases", is_recording=True),
+    )
+    kept = mine.blobs({}, mine.take(_A))
+    lease = mine._lease
+    assert lease is not None
+    with (tmp_path / "stranger").open("wb", buffering=0) as stranger:
+        os.dup2(stranger.fileno(), lease._descriptor)  # as closing all and opening others would
+        more = mine.blobs({}, mine.take(_B))
+        assert other.everybody() == {_A, _B}
+        del more
+        assert other.everybody() == {_A}
+    assert (tmp_path / "stranger").read_bytes() == b""
+    os.close(lease._descriptor)
     assert len(kept) == 0
