@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch.fx import GraphModule, Node
 
+from neuron_compile.lowering.decompose.leftovers import decompose_leftovers
 from neuron_compile.lowering.errors import SourceLine
 from neuron_compile.lowering.import_fx import import_fx, operand_types
 from neuron_compile.lowering.legalize.collect_checks import collect_checks
@@ -73,6 +74,8 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     legal = copy_graph(module)
     replace_random_ops(legal)
     lift_regions(legal)
+    for function in inner_functions(legal).values():
+        decompose_leftovers(function)
     thread_seeds(legal)
     reject_data_dependent_sizes(legal)
     arguments = [_argument_spec(node) for node in placeholders(legal)]

@@ -174,6 +174,22 @@ class CondInWhile(While):
         return while_loop(lambda step, x: step < 4, body, (start(), self.first(x)))[1]
 
 
+class NestedInCond(nn.Module):
+    """A region inside of branches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.first = nn.LayerNorm(4), nn.Linear(4, 4)
+
+    def forward(self, x: Tensor) -> Any:
+        @torch.compiler.nested_compile_region
+        def block(x: Tensor) -> Tensor:
+            return nn.functional.gelu(self.norm(x)) + x
+
+        x = self.first(x)
+        return torch.cond(x.sum() > 0, lambda x: block(x) * 2, lambda x: block(x) - x, (x,))
+
+
 MODULES = (
     Cond,
     While,
@@ -184,6 +200,7 @@ MODULES = (
     Checkpoint,
     Nested,
     CondInWhile,
+    NestedInCond,
 )
 
 

@@ -10,10 +10,16 @@ from torch.fx import GraphModule
 from torch.nn import functional
 
 from neuron_compile.explanation.capture import capture
+from neuron_compile.lowering.decompose.leftovers import decompose_leftovers
 from neuron_compile.lowering.legalize.copy_graph import copy_graph
 from neuron_compile.lowering.legalize.lift_regions import lift_regions
 from neuron_compile.lowering.legalize.node_values import placeholders
-from neuron_compile.lowering.legalize.regions import functions_of, operands_of, region_calls
+from neuron_compile.lowering.legalize.regions import (
+    functions_of,
+    inner_functions,
+    operands_of,
+    region_calls,
+)
 from neuron_compile.lowering.legalize.thread_seeds import thread_seeds
 from neuron_compile.options import CompileOptions
 
@@ -28,10 +34,12 @@ def plain(x: Tensor) -> Tensor:
     return x.sin()
 
 
-def lifted(function: Any) -> GraphModule:
-    found = capture(function, (torch.ones(4),), {}, CompileOptions())
+def lifted(subject: Any) -> GraphModule:
+    found = capture(subject, (torch.ones(4),), {}, CompileOptions())
     module = copy_graph(found.graphs[0].module)
     lift_regions(module)
+    for function in inner_functions(module).values():
+        decompose_leftovers(function)
     thread_seeds(module)
     module.graph.lint()
     return module
@@ -61,7 +69,7 @@ def test_a_call_without_random_numbers_gets_none() -> None:
 
 def test_seeds_are_handed_down() -> None:
     @torch.compiler.nested_compile_region
-    def outer(x: Tensor) -> Tensor:
+    def outer(x: Tensor) -> Any:
         return dropped(x) + dropped(x * 2)
 
     module = lifted(lambda x: outer(outer(x)))

@@ -81,3 +81,19 @@ def test_a_body_that_does_not_fit_its_call_is_an_error() -> None:
     longer = trace(library_call("aten.sort.default", [torch.zeros(4), None], torch.zeros(4))[0])
     with pytest.raises(LoweringError, match="invalid module"):
         link(module("lib_up"), {"lib_up": longer})
+
+
+def test_a_body_calls_the_functions_of_the_module_that_it_declares() -> None:
+    given = module("lib_twice").replace(
+        "module {\n",
+        f"module {{\n  func.func @region_0(%x: {TYPE}) -> {TYPE} {{\n"
+        f"    %y = stablehlo.add %x, %x : {TYPE}\n    return %y : {TYPE}\n  }}\n",
+    )
+    body = (
+        f"module {{\n  func.func private @region_0({TYPE}) -> {TYPE}\n"
+        f"  func.func public @main(%x: {TYPE}) -> {TYPE} {{\n"
+        f"    %y = func.call @region_0(%x) : ({TYPE}) -> {TYPE}\n    return %y : {TYPE}\n  }}\n}}\n"
+    )
+    text = str(link(given, {"lib_twice": body}))
+    assert text.count("func.func private @region_0(") == 1
+    assert execute(text, [ROW])[0].tolist() == [6.0, 2.0, 4.0]
