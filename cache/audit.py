@@ -6,10 +6,9 @@ import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_compile.cache import disk
 from neuron_compile.cache.digests import digest_of, is_digest
 from neuron_compile.cache.entry import LARGEST_ENTRY, OutputBlob, decode
-from neuron_compile.cache.errors import CorruptEntryError
+from neuron_compile.cache.errors import CacheError, CorruptEntryError
 from neuron_compile.cache.sweeps import sweep_temporary
 
 if TYPE_CHECKING:
@@ -87,13 +86,13 @@ def _check_blobs(store: Store, audit: Audit, *, repair: bool) -> dict[str, float
     for file in store.layout.files("blob"):
         inode = 0
         try:
-            found = disk.read_whole(store.layout.path("blob", file.digest), _LARGEST_BLOB)
+            found = store.read_file("blob", file.digest, _LARGEST_BLOB)
             inode = found.inode
             if digest_of(found.data) != file.digest:
                 raise CorruptEntryError("content does not match its digest")
         except FileNotFoundError:
             continue
-        except (OSError, CorruptEntryError) as error:
+        except (OSError, CacheError) as error:
             _report(store, audit, "blob", file.digest, inode, str(error), repair=repair)
             continue
         sound[file.digest] = file.used
@@ -110,12 +109,12 @@ def _check_actions(
         inode = 0
         path = store.layout.path("action", file.digest)
         try:
-            found = disk.read_whole(path, LARGEST_ENTRY)
+            found = store.read_file("action", file.digest, LARGEST_ENTRY)
             inode = found.inode
             entry = decode(found.data, file.digest, store.signer)
         except FileNotFoundError:
             continue
-        except (OSError, CorruptEntryError) as error:
+        except (OSError, CacheError) as error:
             _report(store, audit, "action", file.digest, inode, str(error), repair=repair)
             continue
         audit.actions += 1
@@ -136,8 +135,8 @@ def _has(store: Store, output: OutputBlob, sound: dict[str, float]) -> bool:
     if output.digest in sound:
         return True
     try:  # published since the blobs were looked at?
-        data = disk.read_whole(store.layout.path("blob", output.digest), output.size).data
-    except (OSError, CorruptEntryError):
+        data = store.read_file("blob", output.digest, output.size).data
+    except (OSError, CacheError):
         return False
     return digest_of(data) == output.digest
 

@@ -7,15 +7,16 @@ import errno
 import fcntl
 import os
 import stat
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from neuron_compile.cache.errors import CorruptEntryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 _T = TypeVar("_T")
+Check = Callable[[os.stat_result], None]
 _PASSING: Final = frozenset({errno.ENOENT, errno.ESTALE})
 
 
@@ -29,16 +30,16 @@ class FileBytes(NamedTuple):
     used: float
 
 
-def read_whole(path: Path, largest: int) -> FileBytes:
+def read_whole(path: Path, largest: int, check: Check | None = None) -> FileBytes:
     """The file at `path`.
 
     Raises `OSError` if it cannot be read, `CorruptEntryError` if it is no regular file or larger
-    than `largest` bytes. A stale network handle is tried again once.
+    than `largest` bytes, and what `check` raises. A stale network handle is tried again once.
     """
-    return _retried(lambda: _read_whole(path, largest), frozenset({errno.ESTALE}))
+    return _retried(lambda: _read_whole(path, largest, check), frozenset({errno.ESTALE}))
 
 
-def _read_whole(path: Path, largest: int) -> FileBytes:
+def _read_whole(path: Path, largest: int, check: Check | None) -> FileBytes:
     # O_NONBLOCK: a planted FIFO must not hang the reader.
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(path, flags)
@@ -46,6 +47,8 @@ def _read_whole(path: Path, largest: int) -> FileBytes:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise CorruptEntryError("not a regular file")
+        if check is not None:
+            check(status)
         if status.st_size > largest:
             raise CorruptEntryError(f"{status.st_size} bytes where at most {largest} were expected")
         chunks = []
@@ -62,8 +65,9 @@ def _read_whole(path: Path, largest: int) -> FileBytes:
 def write_whole(temporary: Path, target: Path, data: bytes, used: float | None = None) -> None:
     """Publish `data` as `target`, whole or not at all. Both paths lie on one file system.
 
-    The file is written and synced in the directory `temporary`, then renamed. Its mode is what the
-    umask says. Raises `OSError`; then nothing is left behind. Missing directories are made.
+    The file is written and synced in the directory `temporary`, then renamed. The umask says
+    who may read it; none but its owner may write to it. Raises `OSError`; then nothing is left
+    behind. Missing directories are made.
     """
     # A sweep that comes between the creation and the lock may take the file away: once more, then.
     _retried(lambda: _write_whole(temporary, target, data, used), _PASSING)
@@ -72,7 +76,7 @@ def write_whole(temporary: Path, target: Path, data: bytes, used: float | None =
 def _write_whole(temporary: Path, target: Path, data: bytes, used: float | None) -> None:
     path = temporary / f"{os.getpid()}-{os.urandom(16).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    descriptor = in_directory(temporary, lambda: os.open(path, flags, 0o666))
+    descriptor = in_directory(temporary, lambda: os.open(path, flags, 0o644))
     try:
         # Held while the writer lives: tells a sweep which files are abandoned.
         with contextlib.suppress(OSError):

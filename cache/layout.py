@@ -46,6 +46,12 @@ class Layout:
         return self.root / _FOLDER[kind] / digest[:2] / digest
 
     @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders in which files are looked for or begun."""
+        kept = (self.root / name for name in _FOLDER.values())
+        return (*kept, self.temporary, self.evicted, self.locks, self.leases, self.usage)
+
+    @property
     def temporary(self) -> Path:
         """Files being written: on the same file system, where no look-up goes."""
         return self.root / "tmp"

@@ -7,20 +7,22 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from neuron_compile.cache.errors import CacheError, CorruptEntryError
+from neuron_compile.cache.disk import make_directory
+from neuron_compile.cache.errors import CacheError, CorruptEntryError, UntrustedDirectoryError
 from neuron_compile.cache.filesystem import has_coherent_locks
 from neuron_compile.cache.found import Found
 from neuron_compile.cache.holds import Holds
 from neuron_compile.cache.layout import Layout
 from neuron_compile.cache.locks import try_lock
 from neuron_compile.cache.store import Store
-from neuron_compile.cache.trust import check_trusted
+from neuron_compile.cache.trust import Judge, check_trusted
 from neuron_compile.cache.usage import Usage, UsageLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
+    from neuron_compile.cache.blobs import Blobs
     from neuron_compile.cache.collector import Collection
     from neuron_compile.cache.complaints import Complaints
     from neuron_compile.cache.entry import ActionEntry, OutputBlob
@@ -55,7 +57,8 @@ class LocalTier:
         self.problem = ""
         self.clock = clock
         self.layout = Layout(directory)
-        self.store = Store(self.layout, signer, read_only=policy.read_only)
+        judge = None if policy.allow_shared else Judge()
+        self.store = Store(self.layout, signer, judge, read_only=policy.read_only)
         self._check_directory()
         is_coherent = policy.store_locks
         if is_coherent is None:
@@ -83,6 +86,8 @@ class LocalTier:
             found = self._read(key)
         except CorruptEntryError as error:
             self.complaints.about("damage", f"{error}; set aside, to be produced again")
+        except UntrustedDirectoryError as error:
+            self._distrust(error)
         except OSError as error:
             self.complaints.about("disk", f"cannot be read: {error}")
         if found is None:
@@ -90,11 +95,17 @@ class LocalTier:
             return None
         return Found(found.entry, self.holds.blobs(found.blobs, hold))
 
-    def publish(
-        self, entry: ActionEntry, blobs: Mapping[str, bytes], data: bytes | None = None
-    ) -> Found | None:
+    def publish(self, entry: ActionEntry, blobs: Blobs, data: bytes | None = None) -> Found | None:
         """Store an entry (encoded as `data`, if it was signed elsewhere); `None` if that failed."""
         if not self.is_writable or self._is_too_large(entry):
+            return None
+        try:
+            make_directory(self.layout.root)
+        except OSError as error:
+            self.complaints.about("disk", f"cannot be written, going on without it: {error}")
+            return None
+        self._check_directory()  # between the look at it and now, another user may have made it
+        if self.problem:
             return None
         hold = self.holds.take(entry.key)
         try:
@@ -102,6 +113,10 @@ class LocalTier:
         except OSError as error:
             self.holds.let_go(hold)
             self.complaints.about("disk", f"cannot be written, going on without it: {error}")
+            return None
+        except UntrustedDirectoryError as error:
+            self.holds.let_go(hold)
+            self._distrust(error)
             return None
         return Found(entry, self.holds.blobs(blobs, hold))
 
@@ -111,7 +126,7 @@ class LocalTier:
             return None
         try:
             return self.store.read_blob(output)
-        except (OSError, CorruptEntryError):
+        except (OSError, CacheError):
             return None
 
     def collect(self, limits: Limits, seconds: float = float("inf")) -> Collection | None:
@@ -158,7 +173,7 @@ class LocalTier:
         self.store.touch(entry, stored.last_used, self.clock())
         return Found(entry, blobs)
 
-    def _write(self, entry: ActionEntry, blobs: Mapping[str, bytes], data: bytes) -> None:
+    def _write(self, entry: ActionEntry, blobs: Blobs, data: bytes) -> None:
         now = self.clock()
         written = self.store.write_blobs(entry.outputs, blobs, now)
         self.store.write_action(data, entry.key, now)
@@ -209,14 +224,17 @@ class LocalTier:
         if self.policy.allow_shared:
             return
         try:
-            check_trusted(self.layout.root)
-        except CacheError as error:
-            self.give_up(
-                f"not used, for a cached executable is code: {error}; "
-                "mend that, or allow a shared cache"
-            )
+            check_trusted(self.layout.root, *self.layout.folders)
+        except UntrustedDirectoryError as error:
+            self._distrust(error)
         except OSError as error:
             self.give_up(f"not used: {error}")
+
+    def _distrust(self, error: UntrustedDirectoryError) -> None:
+        self.give_up(
+            f"not used, for a cached executable is code: {error}; "
+            "mend that, or allow a shared cache"
+        )
 
     def give_up(self, problem: str) -> None:
         """Use the store no more."""

@@ -24,7 +24,7 @@ def entries(tier: LocalTier, newest: int | None = None) -> Iterator[ActionEntry]
     """The entries of the store, the most recently used first; damaged ones are passed over."""
     files = sorted(tier.layout.files("action"), key=lambda file: (-file.used, file.digest))
     for file in files[:newest]:
-        with contextlib.suppress(OSError, CorruptEntryError):
+        with contextlib.suppress(OSError, CacheError):
             stored = tier.store.read_action(file.digest)
             if stored is not None:
                 yield stored.entry
@@ -36,7 +36,7 @@ def find(tier: LocalTier, prefix: str) -> list[ActionEntry]:
     names = sorted(file.digest for file in tier.layout.files("action"))
     found = []
     for name in names:
-        with contextlib.suppress(OSError, CorruptEntryError):
+        with contextlib.suppress(OSError, CacheError):
             stored = tier.store.read_action(name) if name.startswith(prefix) else None
             if stored is not None:
                 found.append(stored.entry)

@@ -14,10 +14,12 @@ from neuron_compile.cache.entry import LARGEST_ENTRY, ActionEntry, OutputBlob, d
 from neuron_compile.cache.errors import CorruptEntryError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from neuron_compile.cache.blobs import Blobs
     from neuron_compile.cache.layout import Kind, Layout
     from neuron_compile.cache.signing import Signer
+    from neuron_compile.cache.trust import Judge
 
 _TOUCH_SECONDS: Final = 3600.0
 
@@ -34,20 +36,31 @@ class Store:
     """Actions and blobs in `layout`, signed and checked by `signer` if there is one.
 
     Every method may raise `OSError`. Reading raises `CorruptEntryError` for bytes that are not what
-    their name says, after setting them aside (unless `read_only`).
+    their name says, or that `judge` does not believe, after setting them aside (unless
+    `read_only`); and `UntrustedDirectoryError` for a folder that others can write to.
     """
 
-    def __init__(self, layout: Layout, signer: Signer | None, *, read_only: bool) -> None:
+    def __init__(
+        self, layout: Layout, signer: Signer | None, judge: Judge | None, *, read_only: bool
+    ) -> None:
         self.layout = layout
         self.signer = signer
         self.read_only = read_only
+        self._judge = judge
+
+    def read_file(self, kind: Kind, digest: str, largest: int) -> disk.FileBytes:
+        """A file as it is, of at most `largest` bytes. Nothing is set aside."""
+        path = self.layout.path(kind, digest)
+        if self._judge is None:
+            return disk.read_whole(path, largest)
+        self._judge.check_folder(path.parent)
+        return disk.read_whole(path, largest, self._judge.check_file)
 
     def read_action(self, key: str) -> StoredAction | None:
         """The entry of `key`, or `None` if there is none."""
-        path = self.layout.path("action", key)
         inode = 0
         try:
-            found = disk.read_whole(path, LARGEST_ENTRY)
+            found = self.read_file("action", key, LARGEST_ENTRY)
             inode = found.inode
             return StoredAction(decode(found.data, key, self.signer), found.data, found.used)
         except FileNotFoundError:
@@ -58,10 +71,9 @@ class Store:
 
     def read_blob(self, output: OutputBlob) -> bytes | None:
         """The bytes of `output`, or `None` if they are gone."""
-        path = self.layout.path("blob", output.digest)
         inode = 0
         try:
-            found = disk.read_whole(path, output.size)
+            found = self.read_file("blob", output.digest, output.size)
             inode = found.inode
             check_blob(output, found.data)
         except FileNotFoundError:
@@ -73,9 +85,7 @@ class Store:
             ) from error
         return found.data
 
-    def write_blobs(
-        self, outputs: Iterable[OutputBlob], blobs: Mapping[str, bytes], now: float
-    ) -> list[int]:
+    def write_blobs(self, outputs: Iterable[OutputBlob], blobs: Blobs, now: float) -> list[int]:
         """Put the blobs in place; those there and whole stay. The sizes of those written."""
         written = []
         for output in outputs:
@@ -113,8 +123,16 @@ class Store:
         self._used("action", entry.key, now)
 
     def lacks(self, outputs: Iterable[OutputBlob]) -> bool:
-        """Whether a blob of `outputs` is not there (its bytes are not looked at)."""
-        return not all(self.layout.path("blob", output.digest).exists() for output in outputs)
+        """Whether a blob of `outputs` is not there, or not all of it (its bytes are not looked
+        at).
+        """
+        try:
+            return any(
+                self.layout.path("blob", output.digest).stat().st_size != output.size
+                for output in outputs
+            )
+        except FileNotFoundError:
+            return True
 
     def set_aside(self, kind: Kind, digest: str, inode: int) -> None:
         """Move a damaged file to the quarantine.
