@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from neuron_compile.codegen.legality.device import device_of
 from neuron_compile.codegen.legality.legalize import legalize
@@ -72,3 +73,24 @@ def test_integers_computed_through_float64_are_refused(program: Any) -> None:
     }"""
     (refusal,) = legalize(program(text), device_of("trn2")).refusals
     assert (refusal.code, refusal.nodes) == ("ESPP004", (7,))
+
+
+@pytest.mark.parametrize("number,codes", [("-100.0", set()), ("16777217.0", {"ESPP004"})])
+def test_constant_that_32_bits_hold_may_become_an_integer(
+    program: Any, run: Any, number: str, codes: set[str]
+) -> None:
+    text = f"""
+    func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {{
+      %0 = stablehlo.constant dense<{number}> : tensor<1xf64>
+      %1 = stablehlo.reshape %0 : (tensor<1xf64>) -> tensor<f64>
+      %2 = stablehlo.convert %1 : (tensor<f64>) -> tensor<i64> #7
+      %3 = stablehlo.broadcast_in_dim %2, dims = [] : (tensor<i64>) -> tensor<2xi64>
+      %4 = stablehlo.add %3, %x : tensor<2xi64>
+      return %4 : tensor<2xi64>
+    }}"""
+    artifact = program(text)
+    found = legalize(artifact, device_of("trn2"))
+    assert {refusal.code for refusal in found.refusals} == codes
+    if not codes:
+        x = np.array([1, 2**40])
+        np.testing.assert_array_equal(run(found.stablehlo, [x])[0], run(artifact, [x])[0])
