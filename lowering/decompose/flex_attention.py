@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch._C import DispatchKey
 from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
-from torch._higher_order_ops.flex_attention import _permute_strides, flex_attention
+from torch._higher_order_ops.flex_attention import flex_attention
 from torch.nn.attention.flex_attention import _vmap_for_bhqkv
 
 
@@ -70,7 +70,7 @@ def attention(
     finite = torch.where(is_empty, 0, changed)
     log_sum = torch.where(is_empty[..., 0], -math.inf, finite.logsumexp(-1))
     weights = torch.where(is_empty, 0, finite.softmax(-1)).to(query.dtype)
-    result = _permute_strides(weights @ value.to(query.dtype), query.stride())
+    result = _in_memory_order_of(query, weights @ value.to(query.dtype))
     greatest = changed.detach().amax(-1)
     return result, log_sum / math.log(2), greatest / math.log(2)
 
@@ -87,6 +87,14 @@ def _for_each_head(tensor: Tensor, query: Tensor) -> Tensor:
     shared = heads // tensor.shape[1]
     own = tensor.unsqueeze(2).expand(-1, -1, shared, -1, -1).flatten(1, 2)
     return own.expand(batch, -1, -1, -1)
+
+
+def _in_memory_order_of(query: Tensor, result: Tensor) -> Tensor:
+    """The result with its dimensions laid out in memory as the query's are, the last innermost."""
+    strides = query.stride()
+    order = [*sorted(range(query.ndim - 1), key=lambda dim: -strides[dim]), query.ndim - 1]
+    inverse = [order.index(dim) for dim in range(query.ndim)]
+    return result.permute(order).contiguous().permute(inverse)
 
 
 def _shared(buffers: tuple[Tensor, ...]) -> tuple[None, ...]:

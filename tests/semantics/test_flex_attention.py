@@ -151,6 +151,21 @@ def test_own_scale_and_a_query_in_another_memory_order() -> None:
     assert_same((result,), (expected(*given),), given)
 
 
+def test_it_is_taken_apart_in_branches_too() -> None:
+    mask = MASKS["causal"]
+    made = blocks(mask)
+    given = heads()
+
+    def function(q: Tensor, k: Tensor, v: Tensor) -> Any:
+        def attend(q: Tensor, k: Tensor, v: Tensor) -> Any:
+            return flex_attention(q, k, v, score_mod=MODS["soft cap"], block_mask=made)
+
+        return torch.cond(q.sum() < 1e9, attend, flex_attention, (q, k, v))
+
+    expected = written_out(*given, MODS["soft cap"], mask)[0]
+    assert_same((compiled(function)(*given),), (expected,), given)
+
+
 def test_half_precision_is_rounded_as_in_eager() -> None:
     given = tuple(t.detach() for t in heads(dtype=torch.bfloat16))
     made = blocks(MASKS["causal"])
