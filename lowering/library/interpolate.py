@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from neuron_compile.lowering.library.precision import widen
+from neuron_compile.lowering.library.refusal import Refused
 from neuron_compile.lowering.library.resampling import Taps
 
 Rule = Callable[[int, int, bool, float | None, Any], Taps]
@@ -173,18 +174,16 @@ def _resampled(
     align_corners: bool,
     scales: Sequence[float | None],
 ) -> Any:
-    is_integer = jnp.issubdtype(array.dtype, jnp.integer)
     is_exact = rule in (_nearest, _nearest_exact)
-    result = array if is_exact else widen(array.astype(jnp.float32) if is_integer else array)
+    if not is_exact and jnp.issubdtype(array.dtype, jnp.integer):
+        raise Refused("eager weighs integers in fixed point, in another way on every processor.")
+    result = array if is_exact else widen(array)
     # From the last dimension to the first, as eager adds.
     for number in reversed(range(len(output))):
         axis, size = array.ndim - len(output) + number, output[number]
         scale = scales[number] if scales else None
         real = np.float64 if array.dtype == jnp.float64 else np.float32
         result = rule(array.shape[axis], size, align_corners, scale, real).apply(result, axis)
-    if is_integer and not is_exact:
-        limits = jnp.iinfo(array.dtype)
-        return jnp.clip(jnp.round(result), limits.min, limits.max)
     return result
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 
+from neuron_compile.lowering.errors import UnsupportedOpError
 from unit.lowering.library.against_eager import check
 
 IMAGE = torch.randn(2, 3, 5, 6, generator=torch.Generator().manual_seed(0))
@@ -48,6 +49,8 @@ def test_other_dtypes() -> None:
     check_both("upsample_bicubic2d", IMAGE.double(), [7, 9], False)
     whole = (IMAGE * 40 + 128).clamp(0, 255).to(torch.uint8)
     check("aten.upsample_nearest2d.default", whole, [7, 9])
+    with pytest.raises(UnsupportedOpError, match="fixed point"):
+        check("aten.upsample_bilinear2d.default", whole, [7, 9], False)
 
 
 def test_strong_reduction_is_smoothed_over_many_elements() -> None:

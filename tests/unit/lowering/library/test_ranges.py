@@ -34,6 +34,7 @@ def test_linspace_of_whole_numbers(
 def test_linspace_between_tensors() -> None:
     low, high = torch.tensor(4.3), torch.tensor(-3)
     check("aten.linspace.Tensor_Tensor", low, high, 50, dtype=torch.int64)
+    check("aten.linspace.Tensor_Tensor", torch.tensor(50), high.abs() - 2, 50, dtype=torch.uint8)
     check("aten.linspace.Tensor_Scalar", low, 9, 5, dtype=torch.int64)
     check("aten.linspace.Scalar_Tensor", -2, high, 1, dtype=torch.int64)
 
@@ -41,3 +42,14 @@ def test_linspace_between_tensors() -> None:
 def test_bounds_of_logspace_of_whole_numbers_are_whole() -> None:
     check("aten.logspace.default", 2, 1.2, 2, dtype=torch.int64)
     check("aten.logspace.default", 4.3, 0, 4, 3.0, dtype=torch.int64)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64])
+def test_arange_of_whole_numbers(dtype: torch.dtype) -> None:
+    check("aten.arange.default", 5.5, dtype=dtype)
+    check("aten.arange.start", 1.5, 4, dtype=dtype)
+    check("aten.arange.start_step", 0, 0, 3, dtype=dtype)
+
+
+def test_arange_of_unsigned_numbers_wraps_around() -> None:
+    check("aten.arange.start_step", 2.1, -2.9, -1.0, dtype=torch.uint8)
