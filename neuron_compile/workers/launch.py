@@ -6,6 +6,7 @@ so that scripts need no guard, and nothing is inherited by `fork`.
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.util
 import os
 import socket
@@ -13,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 WORKER_MODULE: Final = "neuron_compile.workers.worker"
 
@@ -85,8 +86,16 @@ def _package_folders(module: str) -> list[str]:
     """The entries of `sys.path` in which the packages are found, in its order."""
     found = set()
     for name in {*_PACKAGES, module.partition(".")[0]}:
-        spec: Any = importlib.util.find_spec(name)
+        spec = _spec_of(name)
         if spec is not None and spec.origin is not None:
             folder = Path(spec.origin).parent
             found.add(folder.parent if spec.submodule_search_locations else folder)
     return [entry for entry in sys.path if Path(entry or ".").absolute() in found]
+
+
+def _spec_of(name: str) -> importlib.machinery.ModuleSpec | None:
+    """Where a package comes from; None of a module that a program has put together itself."""
+    try:
+        return importlib.util.find_spec(name)
+    except ValueError:
+        return None

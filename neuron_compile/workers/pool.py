@@ -63,7 +63,7 @@ class WorkerPool:
         self._idle: list[tuple[WorkerProcess, float]] = []
         self._all: set[WorkerProcess] = set()
         self._wanted = 0
-        self._start_failure: OSError | None = None
+        self._start_failure: Exception | None = None
         self._is_closed = False
         self._keeper: threading.Thread | None = None
 
@@ -148,7 +148,8 @@ class WorkerPool:
                     raise PoolClosedError("the pool of workers was closed")
                 if self._start_failure is not None:
                     failure, self._start_failure = self._start_failure, None
-                    raise WorkersUnavailableError(str(failure)) from failure
+                    reason = f"{type(failure).__qualname__}: {failure}"
+                    raise WorkersUnavailableError(reason) from failure
                 while self._idle:
                     worker, _ = self._idle.pop()
                     if worker.environment == current and worker.is_alive:
@@ -156,7 +157,8 @@ class WorkerPool:
                     self._all.discard(worker)
                     worker.end()
                 self._want(len(self._all) + 1)
-                self._changed.wait(_LOOK_SECONDS)
+                if self._start_failure is None:
+                    self._changed.wait(_LOOK_SECONDS)
 
     def _give_back(self, worker: WorkerProcess) -> None:
         said = worker.take_said()
@@ -184,7 +186,10 @@ class WorkerPool:
             self._keeper = threading.Thread(
                 target=self._keep, name="neuron-compile workers", daemon=True
             )
-            self._keeper.start()
+            try:
+                self._keeper.start()
+            except RuntimeError as error:  # The machine gives no more threads.
+                self._start_failure = error
         self._changed.notify_all()
 
     def _keep(self) -> None:
@@ -204,7 +209,8 @@ class WorkerPool:
     def _start_one(self) -> None:
         try:
             worker = WorkerProcess(self._module)
-        except OSError as error:
+        # Whatever it is: who waits for a worker must hear of it.
+        except Exception as error:
             with self._changed:
                 self._start_failure = error
                 self._wanted = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,11 @@ def test_flags_of_xla_are_decisive_and_the_cache_is_not(monkeypatch: pytest.Monk
     assert decisive_environment() == before
     monkeypatch.setenv("XLA_FLAGS", "--x")
     assert decisive_environment() != before
+
+
+def test_module_that_a_program_made_itself_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", types.ModuleType("scipy"))
+    monkeypatch.setenv("PYTHONPATH", "/users/own")
+    folders = worker_environment(WORKER_MODULE)["PYTHONPATH"].split(os.pathsep)
+    assert folders[-1] == "/users/own"
+    assert len(folders) > 1
