@@ -69,8 +69,8 @@ def _compile(job: Job, runner_of: RunnerOf, display: Display, clock: Callable[[]
     job.state = State.COMPILING
     display.changed(job)
     start = clock()
-    compiler = job.compiler.on(runner_of(job.compiler))
     try:
+        compiler = job.compiler.on(runner_of(job.compiler))
         is_hit = _build(compiler, job)
         job.state = State.CACHED if is_hit else State.COMPILED
     except Exception as error:

@@ -84,6 +84,18 @@ def test_a_failure_is_its_jobs() -> None:
     assert str(jobs[1].error) == "no such instruction"
 
 
+def test_job_for_which_there_is_no_runner_fails_alone() -> None:
+    jobs = jobs_of(lambda _: Result(False), 3)
+
+    def runner_of(compiler: Any) -> Any:
+        if compiler is jobs[1].compiler:
+            raise CodegenError("no cluster")
+
+    compile_jobs(jobs, runner_of, 1, Recorder())
+    assert [j.state for j in jobs] == [State.COMPILED, State.FAILED, State.COMPILED]
+    assert str(jobs[1].error) == "no cluster"
+
+
 def test_as_many_at_once_as_asked_for() -> None:
     both = threading.Barrier(2, timeout=30)
 
