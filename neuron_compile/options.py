@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -61,9 +61,10 @@ class CompileOptions:
     def from_user(cls, given: Mapping[str, Any] | None, settings: Settings) -> CompileOptions:
         """Options from the user's mapping over the environment's defaults.
 
-        Raises `OptionsError` naming every unknown or ill-typed entry, with near matches.
+        `None` for an option whose default that is means that default. Raises `OptionsError` naming
+        every unknown or ill-typed entry, with near matches.
         """
-        values = {**_defaults(settings), **(given or {})}
+        values = {**_defaults(settings), **_chosen(given or {})}
         problems = [problem for name, value in values.items() if (problem := _problem(name, value))]
         if problems:
             raise OptionsError(
@@ -123,7 +124,7 @@ def _bytes(value: Any) -> int | None:
 
 def _seconds(value: Any) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < math.inf else None
+    return float(value) if is_number and 0 <= value <= sys.float_info.max else None
 
 
 # Name -> what makes a number of the given value, or None if it cannot; what it may be, in words.
@@ -133,6 +134,9 @@ _NUMBERS: Final[dict[str, tuple[Callable[[Any], float | None], str]]] = {
     "time_limit": (_seconds, "a number of seconds"),
 }
 _NAMES: Final = {*_CHOICES, *_NUMBERS}
+_UNSET: Final = {
+    field.name for field in dataclasses.fields(CompileOptions) if field.default is None
+}
 assert {field.name for field in dataclasses.fields(CompileOptions)} == _NAMES
 
 
@@ -146,6 +150,10 @@ def _defaults(settings: Settings) -> dict[str, Any]:
         "time_limit": settings.time_limit_seconds,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _chosen(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None or name not in _UNSET}
 
 
 def _problem(name: str, value: Any) -> str | None:

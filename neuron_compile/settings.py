@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -112,9 +113,14 @@ def _count(env: Mapping[str, str], name: str) -> int | None:
     value = env.get(name, "").strip()
     if not value:
         return None
-    if not value.isdecimal():
+    try:
+        # Python reads no number of more digits than it is told to.
+        count = int(value) if value.isdecimal() else None
+    except ValueError:
+        count = None
+    if count is None:
         raise _bad(name, value, "a whole number")
-    return int(value)
+    return count
 
 
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -131,9 +137,11 @@ def _size(env: Mapping[str, str], name: str) -> int | None:
 
 
 def parse_size(text: str) -> int | None:
-    """Bytes of a size such as `500MB` or `20 GB`, in powers of 1000; None if it is not one."""
+    """Bytes of a size such as `500MB` or `20 GB`, in powers of 1000; None if it is not one, or
+    larger than any number."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
-    return int(float(found[1]) * _UNITS[found[2].upper()]) if found else None
+    size = float(found[1]) * _UNITS[found[2].upper()] if found else math.inf
+    return int(size) if size < math.inf else None
 
 
 def _bad(name: str, value: str, expected: str) -> OptionsError:

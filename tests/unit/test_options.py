@@ -51,7 +51,10 @@ def test_every_target_is_accepted(name: str) -> None:
         {"optimization_level": True},
         {"optimization_level": 2.0},
         {"optimization_level": None},
-        {"model_name": None},
+        {"workers": None},
+        {"time_limit": 10**400},
+        {"time_limit": float("nan")},
+        {"memory_limit": "9" * 400 + "GB"},
         {"target": ["host"]},
         {"Target": "host"},
     ],
@@ -72,3 +75,12 @@ def test_users_mapping_is_left_as_it_was() -> None:
     given: dict[str, Any] = {}
     CompileOptions.from_user(given, Settings(target="trn1"))
     assert given == {}
+
+
+@pytest.mark.parametrize("name", ["lnc", "model_name", "memory_limit", "time_limit"])
+def test_none_is_the_default_where_it_is_one(name: str) -> None:
+    settings = Settings(time_limit_seconds=7)
+    assert CompileOptions.from_user({name: None}, settings) == CompileOptions.from_user(
+        {}, settings
+    )
+    assert getattr(CompileOptions(), name) is None

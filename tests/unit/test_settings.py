@@ -66,6 +66,8 @@ def test_own_name_of_the_target_wins_over_that_of_aws() -> None:
         ("NEURON_COMPILE_REQUIRE_CACHE", "maybe", "0 or 1"),
         ("NEURON_COMPILE_WORKERS", "-2", "a whole number"),
         ("NEURON_COMPILE_WORKERS", "two", "a whole number"),
+        pytest.param("NEURON_COMPILE_TIME_LIMIT", "9" * 5000, "a whole number", id="digits"),
+        pytest.param("NEURON_COMPILE_MEMORY_LIMIT", "9" * 400 + "GB", "a size", id="size"),
     ],
 )
 def test_value_that_cannot_be_read_is_refused_by_name(
