@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +17,14 @@ _address_of = torch.Tensor.data_ptr
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """Buffers of an earlier call: `buffers` has one for each input, None for those that are not
-    kept (`others`); `positions` are the kept ones, which lie at `addresses`."""
+    kept (`others`); `positions` are the kept ones, which lie at `addresses`. `owners` call back
+    when one of the parameters dies."""
 
     positions: tuple[int, ...]
     addresses: list[int]
     others: tuple[int, ...]
     buffers: list[Any]
+    owners: list[weakref.ref[torch.Tensor]]
 
     def still_has(self, position: int, tensor: torch.Tensor) -> bool:
         """Whether a kept buffer is an input's memory."""
@@ -34,8 +37,8 @@ class LentBuffers:
 
     A parameter's buffer is kept for the next call and used again while the parameter's memory is
     the same: it is the memory that is lent, so that updates in place are seen. What XLA had to copy
-    is not kept. A kept buffer keeps the memory, not the parameter, alive until the executable is
-    freed or the parameter gets other memory.
+    is not kept. A kept buffer keeps the memory, not the parameter, alive: until the executable is
+    freed, the parameter gets other memory, or one of the kept parameters is freed.
     """
 
     def __init__(self, device: Any) -> None:
@@ -44,6 +47,14 @@ class LentBuffers:
         self._device = device
         self._import = _jax.dlpack_managed_tensor_to_buffer
         self._kept: _Kept | None = None
+        us = weakref.ref(self)
+
+        def forget(_owner: weakref.ref[torch.Tensor]) -> None:
+            lent = us()
+            if lent is not None:
+                lent._kept = None
+
+        self._forget = forget
 
     def lend(self, inputs: Sequence[torch.Tensor]) -> list[Any]:
         """One buffer for each input, which must be dense and row-major."""
@@ -76,6 +87,7 @@ class LentBuffers:
             list(lasting.values()),
             tuple(position for position in range(len(inputs)) if position not in lasting),
             [buffer if position in lasting else None for position, buffer in enumerate(buffers)],
+            [weakref.ref(inputs[position], self._forget) for position in lasting],
         )
         return buffers
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -71,3 +72,36 @@ def test_what_moved_is_lent_anew_and_the_rest_as_before() -> None:
     assert second[0].unsafe_buffer_pointer() == moving.data_ptr()
     assert [third[0], third[2]] == [second[0], second[2]]
     assert third[1].unsafe_buffer_pointer() == x.data_ptr()
+
+
+def test_memory_is_freed_with_its_parameter() -> None:
+    buffers, x = lent(), torch.ones(64)
+    gone, staying = nn.Parameter(torch.ones(64)), nn.Parameter(torch.ones(64))
+    buffers.lend([gone, x, staying])
+    storage = weakref.ref(gone.untyped_storage())
+    kept = weakref.ref(buffers._kept.buffers[0]) if buffers._kept else None
+    assert kept is not None
+    del gone
+    gc.collect()
+    assert kept() is None
+    assert storage() is None
+
+
+def test_values_are_those_of_the_memory_that_is_there() -> None:
+    buffers, parameter = lent(), nn.Parameter(torch.zeros(1 << 16))
+    buffers.lend([parameter])
+    for value in range(1, 20):
+        if value % 3 == 0:
+            # The allocator is likely to give the same address again.
+            del parameter
+            parameter = nn.Parameter(torch.full((1 << 16,), float(value)))
+        elif value % 3 == 1:
+            parameter.data = torch.full((1 << 16,), float(value))
+        else:
+            size = parameter.untyped_storage().nbytes()
+            parameter.untyped_storage().resize_(0)
+            parameter.untyped_storage().resize_(size)
+            with torch.no_grad():
+                parameter.fill_(value)
+        (buffer,) = buffers.lend([parameter])
+        assert np.asarray(buffer).max() == np.asarray(buffer).min() == value
