@@ -25,8 +25,10 @@ from neuron_compile.runtime.executable import Executable
 class CompiledGraph:
     """Calls an executable with a graph's arguments and gives the graph's results.
 
-    Takes its arguments in a list that it empties (AOTAutograd's boxed convention), so that they can
-    be freed while the program runs. Results have the dtype and strides of the eager ones.
+    Takes its arguments in a list that it empties (AOTAutograd's boxed convention) and holds none
+    longer than it needs it: those that the program does not read, or reads as a copy, are let go of
+    before it runs, the others when it has run; those that are results stay. Results have the
+    dtype and strides of the eager ones.
     """
 
     def __init__(self, name: str, signature: Signature, executable: Executable) -> None:
@@ -46,6 +48,9 @@ class CompiledGraph:
             if (leave := exit_of(spec)) is not None
         )
         self._slots = signature.result_slots
+        self._returned = tuple(
+            {slot.argument for slot in self._slots if isinstance(slot, InputResult)}
+        )
         self._is_plain = self._slots == tuple(range(self._output_count))
         self._seed_count = signature.seed_count
         self._checks = signature.checks
@@ -64,12 +69,13 @@ class CompiledGraph:
             raise ExecutionError(
                 f"graph {self.name} takes {self._argument_count} arguments, got {len(args)}"
             )
-        arguments = list(args)
+        returned = {index: args[index] for index in self._returned} if self._returned else {}
+        inputs = self._arguments.enter(list(map(args.__getitem__, self._kept_inputs)))
         args.clear()
-        inputs = self._arguments.enter(list(map(arguments.__getitem__, self._kept_inputs)))
         if self._seed_count:
             inputs.append(torch.randint(_SEED_LOW, _SEED_HIGH, (self._seed_count,)))
         outputs = self._executable.execute(inputs)
+        del inputs
         if self._checks:
             self._raise_failed_check(outputs.pop())
         if len(outputs) != self._output_count:
@@ -79,9 +85,9 @@ class CompiledGraph:
             )
         for number, leave in self._leaves:
             outputs[number] = leave(outputs[number])
-        return outputs if self._is_plain else self._fill_slots(outputs, arguments)
+        return outputs if self._is_plain else self._fill_slots(outputs, returned)
 
-    def _fill_slots(self, results: list[torch.Tensor], arguments: list[Any]) -> list[Any]:
+    def _fill_slots(self, results: list[torch.Tensor], returned: dict[int, Any]) -> list[Any]:
         filled: list[Any] = []
         for slot in self._slots:
             match slot:
@@ -90,7 +96,7 @@ class CompiledGraph:
                 case int():
                     filled.append(results[slot])
                 case InputResult(argument):
-                    filled.append(arguments[argument])
+                    filled.append(returned[argument])
                 case SameResult(earlier):
                     # An object of its own: autograd attaches its state to the object.
                     filled.append(filled[earlier].detach())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -141,3 +142,31 @@ def test_wrong_number_of_arguments_is_refused() -> None:
 def test_number_cannot_be_taken_as_a_tensor() -> None:
     with pytest.raises(ExecutionError, match="takes a number as a tensor"):
         graph(Doubles(), inputs=(None,))
+
+
+def test_arguments_are_held_no_longer_than_needed() -> None:
+    wide = TensorSpec((2,), "float64", (1,))
+    tensors = [torch.ones(2), torch.ones(2), torch.ones(2, dtype=torch.float64), torch.ones(2)]
+    used, unused, converted, returned = map(weakref.ref, tensors)
+    seen: list[bool] = []
+
+    class Looks(Doubles):
+        def execute(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+            seen.extend(ref() is not None for ref in (used, unused, converted, returned))
+            return [2 * inputs[0]]
+
+    compiled = graph(
+        Looks(),
+        inputs=(VECTOR, VECTOR, wide, VECTOR),
+        kept_inputs=(0, 2),
+        result_slots=(0, InputResult(3)),
+    )
+
+    def leave(result: Tensor) -> Tensor:
+        seen.append(used() is not None)
+        return result
+
+    compiled._leaves = ((0, leave),)
+    _, last = compiled(tensors)
+    assert seen == [True, False, False, True, False]
+    assert last is returned()
