@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ import torch
 from host_programs import artifact
 from neuron_compile import ArtifactError, ExecutionError
 from neuron_compile.artifact.manifest import Manifest
+from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff, unpack_neff
 from neuron_compile.runtime.load import load
 from stand_ins import documented_neff
 
@@ -22,7 +24,11 @@ def test_host_artifact_runs() -> None:
 def for_device(neff: bytes) -> dict[str, bytes]:
     """An artifact that says it is for trn1."""
     blobs = {**artifact(), "neff": neff}
-    manifest = dataclasses.replace(Manifest.from_json(blobs["manifest.json"]), target="trn1")
+    manifest = dataclasses.replace(
+        Manifest.from_json(blobs["manifest.json"]),
+        target="trn1",
+        neff_sha256=hashlib.sha256(neff).hexdigest(),
+    )
     return {**blobs, "manifest.json": manifest.to_json()}
 
 
@@ -42,6 +48,13 @@ def test_artifact_for_a_device_loads_without_one_and_says_why_it_cannot_be_calle
 def test_neff_for_the_host_is_no_neff_for_a_device() -> None:
     with pytest.raises(ArtifactError, match="NEFF for the host"):
         load(for_device(artifact()["neff"]))
+
+
+def test_neff_of_another_artifact_is_refused() -> None:
+    code = unpack_neff(artifact()["neff"]).members[HOST_EXECUTABLE]
+    other = pack_neff({HOST_EXECUTABLE: code, "more": b""}, target="host", compressed=False)
+    with pytest.raises(ArtifactError, match="not the one that its manifest describes"):
+        load({**artifact(), "neff": other})
 
 
 @pytest.mark.parametrize("name", ["neff", "manifest.json"])
