@@ -82,11 +82,21 @@ class UnsupportedOp:
 
 
 class UnsupportedOpError(NeuronCompileError):
-    """Operations of the user's model have no lowering. `operations` lists all of the graph's."""
+    """Operations of the user's model have no lowering. `operations` lists all of the graph's.
 
-    def __init__(self, operations: Sequence[UnsupportedOp], *, target: str = "host") -> None:
+    Under `fallback="eager"` they run in eager PyTorch, but for those that the user wants refused.
+    """
+
+    def __init__(
+        self,
+        operations: Sequence[UnsupportedOp],
+        *,
+        target: str = "host",
+        may_run_in_eager: bool = True,
+    ) -> None:
         self.operations = tuple(operations)
         self.target = target
+        self.may_run_in_eager = may_run_in_eager
         count = len(self.operations)
         noun = "operation" if count == 1 else "operations"
         width = max((len(op.operator) for op in self.operations), default=0)
@@ -96,10 +106,9 @@ class UnsupportedOpError(NeuronCompileError):
         ]
         reasons = list(dict.fromkeys(op.reason for op in self.operations))
         hints = list(dict.fromkeys(op.hint for op in self.operations if op.hint))
-        hints.append(
-            "keep them out of the compiled region with torch.compiler.disable, or pass "
-            'options={"fallback": "eager"}.'
-        )
+        way_out = "keep them out of the compiled region with torch.compiler.disable"
+        fallback = ', or pass options={"fallback": "eager"}' if may_run_in_eager else ""
+        hints.append(f"{way_out}{fallback}.")
         super().__init__(
             f"{count} {noun} cannot be compiled for neuron (target {target})",
             where=where,

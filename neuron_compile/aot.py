@@ -154,9 +154,12 @@ def _finish(
     try:
         return compiler.finish(prepared or compiler.prepare(graph), upcoming)
     except UnsupportedOpError as error:
-        if compiler.options.fallback != "eager":
+        found = compiler.name_all_refused(graph, error)
+        if compiler.options.fallback == "eager" and found.may_run_in_eager:
+            return compile_around(found, graph, compiler)
+        if found is error:
             raise
-        return compile_around(error, graph, compiler)
+        raise found from error
 
 
 def _partition(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from torch.fx import GraphModule
+
 from neuron_compile.ahead import BegunWork, Meanwhile
 from neuron_compile.build import Build
 from neuron_compile.cache import ActionCache, ActionResult
@@ -16,8 +18,10 @@ from neuron_compile.codegen.legality.unsupported import unsupported_operations
 from neuron_compile.errors import SourceLine, UnsupportedOpError
 from neuron_compile.float64 import settle_float64
 from neuron_compile.graph import CapturedGraph, GraphRole, NamedGraph
+from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering.from_fx import FxLowering, from_fx
 from neuron_compile.lowering.program import Signature
+from neuron_compile.name_all_refused import name_all_refused
 from neuron_compile.observe import Observer, Stage, StageEvent, Stopwatch, stopwatch
 from neuron_compile.options import CompileOptions
 from neuron_compile.runtime.compiled_graph import CompiledGraph
@@ -104,6 +108,19 @@ class Compiler:
             if self._values:
                 artifact = self._values.generate(graph.name, lowered)
         return artifact
+
+    def name_all_refused(
+        self, graph: CapturedGraph, error: UnsupportedOpError
+    ) -> UnsupportedOpError:
+        """`error`, with all other operations of the graph that cannot be lowered either."""
+        if not error.may_run_in_eager:
+            return error
+        runner, target = self._runner, self.generator.target
+
+        def attempt(module: GraphModule) -> None:
+            lower_graph(from_fx(module), runner.lower, runner.convert, target)
+
+        return name_all_refused(graph.module, error, attempt)
 
     def on(self, runner: ActionRunner) -> Compiler:
         """A compiler that differs in what carries out the actions."""

@@ -26,14 +26,25 @@ def compile_around(
 ) -> Callable[[list[Any]], Sequence[Any]]:
     """A callable that runs the operations of `error` in eager PyTorch and the rest compiled.
 
-    Warns once, with the operations and their lines, and enters them into the report. Raises `error`
-    itself if its operations are not found in the graph.
+    Warns once, with the operations and their lines, and enters them into the report. What turns out
+    to be refused in the rest joins them. Raises the error whose operations are not found in the
+    graph.
     """
-    eager = {operation.node for operation in error.operations}
-    if not eager <= {node.name for node in graph.module.graph.nodes}:
-        raise error
-    if compiler.generator.target.is_device:
-        eager |= {node.name for node in graph.module.graph.nodes if _has_complex(node)}
+    while True:
+        eager = {operation.node for operation in error.operations}
+        if not eager <= {node.name for node in graph.module.graph.nodes}:
+            raise error
+        if compiler.generator.target.is_device:
+            eager |= {node.name for node in graph.module.graph.nodes if _has_complex(node)}
+        try:
+            split = _split(graph, eager, compiler)
+        except UnsupportedOpError as further:
+            if eager.issuperset(operation.node for operation in further.operations):
+                raise
+            operations = [*error.operations, *further.operations]
+            error = UnsupportedOpError(operations, target=error.target)
+        else:
+            break
     names = ", ".join(sorted({operation.operator for operation in error.operations}))
     warnings.warn(
         f"{graph.name} runs {len(eager)} operation{'s' * (len(eager) > 1)} in eager PyTorch:\n"
@@ -42,6 +53,12 @@ def compile_around(
         stacklevel=2,
     )
     REPORTER.note(graph, f"eager: {names}")
+    boxed: Callable[[list[Any]], Sequence[Any]] = make_boxed_func(split.forward)
+    return boxed
+
+
+def _split(graph: CapturedGraph, eager: set[str], compiler: Compiler) -> GraphModule:
+    """The graph in parts, of which those without operations of `eager` are compiled."""
     parts = _parts(graph.module, eager)
     split = split_module(graph.module, graph.module, parts.__getitem__, keep_original_order=True)
     in_eager = {f"submod_{parts[node]}" for node in parts if node.name in eager}
@@ -50,8 +67,7 @@ def compile_around(
             returns_one = _return_list(part)
             compiled = compiler.compile(CapturedGraph(graph.model, graph.role, part))
             setattr(split, name, _CompiledPart(compiled, returns_one))
-    boxed: Callable[[list[Any]], Sequence[Any]] = make_boxed_func(split.forward)
-    return boxed
+    return split
 
 
 class _CompiledPart(torch.nn.Module):

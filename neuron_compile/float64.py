@@ -27,6 +27,7 @@ def settle_float64(
         raise UnsupportedOpError(
             [UnsupportedOp(o.operator, o.name, o.operands, reason, o.source) for o in demoted],
             target=options.target,
+            may_run_in_eager=False,
         )
     places = [f"  {origin.operator}   {origin.source or ''}".rstrip() for origin in demoted]
     more = [f"  and {len(places) - _SHOWN} more"] if len(places) > _SHOWN else []

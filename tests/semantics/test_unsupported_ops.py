@@ -185,3 +185,35 @@ def test_fallback_does_not_warn_where_all_is_supported(recwarn: pytest.WarningsR
     function = compiled(lambda x: x.sin() * 2, options={"fallback": "eager"})
     assert function(torch.zeros(2)).tolist() == [0.0, 0.0]
     assert list(recwarn) == []
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+@pytest.mark.parametrize("fallback", ["raise", "eager"])
+def test_operations_that_different_stages_refuse_are_listed_together(fallback: str) -> None:
+    from neuron_compile import NeuronCompileWarning
+
+    def mixed(x: Tensor) -> tuple[Tensor, Tensor]:
+        return negate(x), x.to(torch.complex32)
+
+    x = torch.ones(3)
+    if fallback == "raise":
+        error = refusal(mixed, x)
+        assert sorted(op.operator.split(".")[1] for op in error.operations) == [
+            "_to_copy",
+            "negate",
+        ]
+    else:
+        with pytest.warns(NeuronCompileWarning, match="2 operations in eager PyTorch"):
+            result, half = compiled(mixed, options={"fallback": "eager"})(x)
+        assert torch.equal(result, negate(x))
+        assert half.dtype == torch.complex32
+
+
+def test_float64_that_is_to_be_refused_does_not_fall_back() -> None:
+    from neuron_compile import UnsupportedOpError
+
+    options = {"fallback": "eager", "float64": "error"}
+    function = compiled(lambda x: x * 2, options=options)
+    with pytest.raises(Exception, match="float64 is refused") as raised:
+        function(torch.ones(3, dtype=torch.float64))
+    assert "fallback" not in str(compile_error(raised, UnsupportedOpError))
