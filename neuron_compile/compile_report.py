@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-import threading
 from dataclasses import dataclass, field
 
+from neuron_compile.cache.forks import Guard
 from neuron_compile.graph import NamedGraph
 from neuron_compile.observe import Stage, StageEvent
 
@@ -92,7 +92,7 @@ class Reporter:
     """The observer behind `report()`."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Guard()
         self._graphs: dict[int, GraphReport] = {}
 
     def stage_ended(self, event: StageEvent) -> None:

@@ -7,10 +7,11 @@ it runs: an unbound kernel does not fail, it jumps to a null pointer.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 
-_lock = threading.Lock()
+from neuron_compile.cache.forks import Guard
+
+_lock = Guard()
 _ready: set[str] = set()
 
 

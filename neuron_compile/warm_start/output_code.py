@@ -7,7 +7,6 @@ what is relied upon.
 from __future__ import annotations
 
 import contextvars
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from torch._functorch._aot_autograd.autograd_cache import BypassAOTAutogradCache
 from torch._inductor.output_code import OutputCode
 
+from neuron_compile.cache.forks import Guard
 from neuron_compile.warm_start.stored_graph import StoredGraph
 
 Boxed = Callable[[list[Any]], Sequence[Any]]
@@ -47,7 +47,7 @@ class StorableCode(OutputCode):
         self._stored = stored
         self._compile_it: Callable[[], Boxed] | None = compile_it
         self._callable: Boxed | None = None
-        self._lock = threading.Lock()
+        self._lock = Guard()
 
     def __call__(self, inputs: Any) -> Any:
         """Run under AOTAutograd's boxed calling convention."""

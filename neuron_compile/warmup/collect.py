@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from neuron_compile.assembly import compilers_of
+from neuron_compile.cache.forks import Guard
 from neuron_compile.compiler import Compiler, PreparedGraph
 from neuron_compile.graph import CapturedGraph, NamedGraph
 from neuron_compile.lowering.program import Signature
@@ -20,7 +20,7 @@ class Collection:
     """What a program asked to be compiled, each graph once, in the order of asking. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Guard()
         self._jobs: dict[tuple[str, ...], Job] = {}
 
     @property

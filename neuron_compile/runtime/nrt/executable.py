@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from neuron_compile.cache.forks import Guard
 from neuron_compile.errors import ExecutionError
 from neuron_compile.runtime.nrt.device_tensor import DeviceTensor, device_tensor
 from neuron_compile.runtime.nrt.library import ON_DEVICE, USAGE_INPUT, Handle, TensorInfoArray
@@ -36,7 +36,7 @@ class NrtExecutable:
         self._runtime = runtime
         self._library: Any = runtime.library
         self._core = core
-        self._lock = threading.Lock()
+        self._lock = Guard()
         # The runtime is not documented to copy these.
         self._neff = neff
         self._names: list[bytes] = []
@@ -78,9 +78,10 @@ class NrtExecutable:
 
     def close(self) -> None:
         """Free device memory and unload the NEFF, in this order. Later calls do nothing."""
+        # Asked first: in a forked child, who holds the lock does not exist.
+        if not self._runtime.is_usable:
+            return
         with self._lock:
-            if not self._runtime.is_usable:
-                return
             while self._sets:
                 self._library.nrt_destroy_tensor_set(ctypes.byref(self._sets.pop()))
             while self._tensors:

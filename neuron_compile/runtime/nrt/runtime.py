@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from neuron_compile.cache.forks import Guard
 from neuron_compile.errors import ExecutionError
 from neuron_compile.runtime.nrt.library import NO_FRAMEWORK, find_library, open_library
 from neuron_compile.runtime.nrt.status import check
@@ -68,7 +68,7 @@ class NrtRuntime:
         self.library.nrt_close()
 
 
-_lock: Final = threading.Lock()
+_lock: Final = Guard()
 _runtimes: Final[dict[str, NrtRuntime]] = {}
 
 
