@@ -357,6 +357,25 @@ def test_a_loop_in_a_loop() -> None:
     check_parity(function, tensor(3))
 
 
+@pytest.mark.parametrize("grad", [False, True])
+def test_sizes_that_dynamo_leaves_open(grad: bool) -> None:
+    def function(x: Tensor) -> Any:
+        size = x.shape[0]
+        y = torch.cond(x.sum() > 0, lambda x: x * size, lambda x: x - size, (x,))
+        y = scan(lambda c, y: (c + y, c * y + size), torch.zeros(3), y)[1]
+        return while_loop(lambda i, _: i < size, lambda i, y: (i + 1, y * 1.5), (start(), y))[1]
+
+    compiled_once = compiled(function, dynamic=None)
+    for size in (2, 5, 7):
+        ours, theirs = (tensor(size, 3, seed=size, grad=grad) for _ in range(2))
+        found, expected = compiled_once(ours), function(theirs)
+        torch.testing.assert_close(found, expected)
+        if grad:
+            found.sum().backward()
+            expected.sum().backward()
+            torch.testing.assert_close(ours.grad, theirs.grad)
+
+
 # Scans.
 
 
