@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.cache.complaints import Complaints
 from neuron_compile.cache.counters import Counters, Event
 from neuron_compile.cache.digests import digest_of
 from neuron_compile.cache.entry import ActionEntry, OutputBlob, checked_blobs
-from neuron_compile.cache.errors import CacheError, CacheMissError
+from neuron_compile.cache.errors import CacheError, CacheMissError, UntrustedDirectoryError
 from neuron_compile.cache.explain import MissExplanation, explain
 from neuron_compile.cache.history import History, Miss
 from neuron_compile.cache.local_tier import LocalTier
-from neuron_compile.cache.location import locks_directory_for
+from neuron_compile.cache.location import directory_of_remote, locks_directory_for
 from neuron_compile.cache.locks import Reentry
 from neuron_compile.cache.policy import CachePolicy, Limits
 from neuron_compile.cache.result import ActionResult, Outcome
 from neuron_compile.cache.signing import signer_from
+from neuron_compile.cache.trust import check_trusted
 from neuron_compile.cache.turns import Turns, Waiting
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from neuron_compile.cache.report import CacheStats
     from neuron_compile.cache.signing import Signer
 
-Produce = Callable[[], Mapping[str, bytes]]
+Produce = Callable[[], Blobs]
 _NEWEST_COMPARED = 2000
 
 
@@ -111,7 +113,7 @@ class ActionCache:
             finally:
                 self._reentry.keys.discard(key.digest)
 
-    def get(self, key: ActionKey) -> Mapping[str, bytes] | None:
+    def get(self, key: ActionKey) -> Blobs | None:
         """The verified blobs of `key`, or `None`. While they live, eviction spares the entry."""
         result = self.recall(key.digest)
         return None if result is None else result.blobs
@@ -138,14 +140,11 @@ class ActionCache:
         self.complaints.about("damage", f"action {key.digest[:12]}: {reason}; set aside")
 
     def present(self, keys: Iterable[ActionKey]) -> set[str]:
-        """The digests of those `keys` that have an entry, here or at the remote; blobs are not
-        looked at.
+        """The digests of those `keys` that have a sound entry and all of its blobs, here or at the
+        remote. The bytes of blobs are not looked at.
         """
         digests = {key.digest for key in keys}
-        layout = self._local.layout
-        here = set()
-        if not self.problem:
-            here = {digest for digest in digests if layout.path("action", digest).exists()}
+        here = {digest for digest in digests if self._local.has(digest)}
         return here if self._remote is None else here | self._remote.present(digests - here)
 
     def explain_miss(self, key: ActionKey) -> MissExplanation:
@@ -166,7 +165,7 @@ class ActionCache:
 
         return maintenance.find(self._local, prefix)
 
-    def read(self, entry: ActionEntry) -> Mapping[str, bytes] | None:
+    def read(self, entry: ActionEntry) -> Blobs | None:
         """The verified blobs of an entry, or `None` if it is gone or damaged."""
         found = self._local.look_up(entry.key)
         return None if found is None else found.blobs
@@ -181,12 +180,13 @@ class ActionCache:
         """Verify every byte of the store; with `repair` set damage aside and drop what is of no
         use.
 
-        Raises `CacheError` if the store is not used, or not writable and to be repaired.
+        Raises `CacheError` if the store is not used, or to be repaired and either not writable or
+        another process is evicting from it.
         """
         from neuron_compile.cache import audit, maintenance
 
         maintenance.require_usable(self._local, writable=repair)
-        return audit.check(self._local.store, self._local.clock(), repair=repair)
+        return audit.check(self._local, self._local.clock(), repair=repair)
 
     def evict(self, limits: Limits | None = None) -> Collection:
         """Bring the store within `limits` (the policy's by default), sparing what processes hold.
@@ -279,7 +279,7 @@ class ActionCache:
         outcome = Outcome.PRODUCED if stored or is_sent else Outcome.UNCACHED
         return ActionResult(stored.blobs if stored else blobs, outcome, seconds, before - start)
 
-    def _send(self, entry: ActionEntry, blobs: Mapping[str, bytes]) -> bool:
+    def _send(self, entry: ActionEntry, blobs: Blobs) -> bool:
         if self._remote is None or not self._remote.remote.policy.write_back:
             return False
         is_sent = self._remote.send(entry, blobs, self._local.store.encode(entry))
@@ -289,6 +289,14 @@ class ActionCache:
     def _remote_tier(self, signer: Signer | None) -> RemoteTier | None:
         if self.policy.remote is None:
             return None
+        directory = directory_of_remote(self.policy.remote.url)
+        if directory is not None and signer is None and not self.policy.allow_shared:
+            try:
+                check_trusted(directory)
+            except (OSError, UntrustedDirectoryError) as error:
+                what = f"remote not used: {error}; mend that, sign, or allow a shared cache"
+                self.complaints.about("trust", what)
+                return None
         from neuron_compile.cache.remote import Remote
         from neuron_compile.cache.remote_tier import RemoteTier
 

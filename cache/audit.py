@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from neuron_compile.cache.digests import digest_of, is_digest
-from neuron_compile.cache.entry import LARGEST_ENTRY, OutputBlob, decode
+from neuron_compile.cache.disk import make_directory, put_back
+from neuron_compile.cache.entry import LARGEST_ENTRY, ActionEntry, OutputBlob, decode
 from neuron_compile.cache.errors import CacheError, CorruptEntryError
+from neuron_compile.cache.locks import try_lock
+from neuron_compile.cache.removal import Spared, recover, remove, stranded
 from neuron_compile.cache.sweeps import sweep_temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from neuron_compile.cache.layout import Kind
+    from neuron_compile.cache.layout import Kind, StoredFile
+    from neuron_compile.cache.local_tier import LocalTier
     from neuron_compile.cache.store import Store
 
 _LARGEST_BLOB: Final = 1 << 40
@@ -34,7 +38,8 @@ class Problem:
 class Audit:
     """What `check` found.
 
-    `problems` are files that a look-up would refuse, and actions without their blobs.
+    `problems` are files that a look-up would refuse, actions without their blobs, and files that a
+    killed collection had moved away (the next look-up that misses them puts them back).
     `orphan_blobs` no action refers to, `abandoned` files a killed writer left, `foreign` files are
     none of the store's: those three do no harm.
     """
@@ -54,34 +59,69 @@ class Audit:
         return not self.problems
 
 
-def check(store: Store, now: float, *, repair: bool) -> Audit:
-    """Verify everything in `store`, while others may use it.
+def check(tier: LocalTier, now: float, *, repair: bool) -> Audit:
+    """Verify everything in the store of `tier`, while others may use it.
 
-    With `repair` damaged files are set aside, actions without their blobs are removed, and so are
-    orphan blobs unused for an hour (younger ones may belong to an action that is being published)
-    and abandoned files. Raises `OSError` if the directory cannot be read.
+    With `repair` what a killed collection had moved away is put back, damaged files are set aside,
+    actions without their blobs are removed, and so are orphan blobs unused for an hour (younger
+    ones may belong to an action that is being published) and abandoned files. Raises `OSError` if
+    the directory cannot be read, `CacheError` if it is to be repaired and another process is
+    removing files from it.
     """
+    if not repair:
+        return _check(tier, now, None)
+    lock = try_lock(tier.collection_lock)
+    if lock is None:
+        raise CacheError(f"another process is evicting from {tier.layout.root} at the moment")
+    try:
+        recover(tier.layout)
+        # What anyone holds from here on is spared.
+        spared = Spared(tier.layout, tier.holds)
+        spared.update()
+        return _check(tier, now, spared)
+    finally:
+        lock.release()
+
+
+def _check(tier: LocalTier, now: float, spared: Spared | None) -> Audit:
     audit = Audit()
+    store, repair = tier.store, spared is not None
     sound = _check_blobs(store, audit, repair=repair)
     wanted = _check_actions(store, audit, sound, repair=repair)
-    for digest, used in sound.items():
-        if digest not in wanted:
-            audit.orphan_blobs += 1
-            if repair and now - used > _ORPHAN_GRACE:
-                with contextlib.suppress(OSError):
-                    store.layout.path("blob", digest).unlink()
-                    audit.repaired += 1
+    orphans = [file for digest, file in sound.items() if digest not in wanted]
+    audit.orphan_blobs = len(orphans)
     audit.foreign = sorted(_foreign(store))
-    if repair:
+    if spared is not None:
+        spared.update()
+        old = [
+            file
+            for file in orphans
+            if now - file.used > _ORPHAN_GRACE and (file.kind, file.digest) not in spared.marks
+        ]
+        audit.repaired += sum(len(batch) for _, batch in remove(tier.layout, spared, old))
         audit.abandoned = sweep_temporary(store.layout.temporary)
         audit.repaired += audit.abandoned
-    else:
-        with contextlib.suppress(OSError):
-            audit.abandoned = sum(1 for _ in store.layout.temporary.iterdir())
+        return audit
+    if not _is_collecting(tier):
+        for kind, digest in stranded(tier.layout):
+            file = f"{tier.layout.evicted.name}/{kind}-{digest}"
+            audit.problems.append(Problem(file, "was moved away by a process that was killed"))
+    with contextlib.suppress(OSError):
+        audit.abandoned = sum(1 for _ in store.layout.temporary.iterdir())
     return audit
 
 
-def _check_blobs(store: Store, audit: Audit, *, repair: bool) -> dict[str, float]:
+def _is_collecting(tier: LocalTier) -> bool:
+    try:
+        lock = try_lock(tier.collection_lock, create=False)
+    except OSError:
+        return False
+    if lock is not None:
+        lock.release()
+    return lock is None
+
+
+def _check_blobs(store: Store, audit: Audit, *, repair: bool) -> dict[str, StoredFile]:
     sound = {}
     for file in store.layout.files("blob"):
         inode = 0
@@ -95,14 +135,14 @@ def _check_blobs(store: Store, audit: Audit, *, repair: bool) -> dict[str, float
         except (OSError, CacheError) as error:
             _report(store, audit, "blob", file.digest, inode, str(error), repair=repair)
             continue
-        sound[file.digest] = file.used
+        sound[file.digest] = file
         audit.blobs += 1
         audit.size_bytes += len(found.data)
     return sound
 
 
 def _check_actions(
-    store: Store, audit: Audit, sound: dict[str, float], *, repair: bool
+    store: Store, audit: Audit, sound: dict[str, StoredFile], *, repair: bool
 ) -> set[str]:
     wanted: set[str] = set()
     for file in store.layout.files("action"):
@@ -124,14 +164,26 @@ def _check_actions(
         if missing and path.exists():  # else it has been evicted meanwhile, before its blobs
             what = f"its blob {missing[0].digest[:12]} ({missing[0].name}) is missing or damaged"
             audit.problems.append(Problem(_name("action", file.digest), what))
-            if repair:
-                with contextlib.suppress(OSError):
-                    path.unlink()
-                    audit.repaired += 1
+            if repair and _drop(store, entry, inode):
+                audit.repaired += 1
     return wanted
 
 
-def _has(store: Store, output: OutputBlob, sound: dict[str, float]) -> bool:
+def _drop(store: Store, entry: ActionEntry, inode: int) -> bool:
+    """Remove the entry in the file `inode`, unless it or its blobs have been published anew."""
+    path, aside = store.layout.path("action", entry.key), store.layout.aside("action", entry.key)
+    with contextlib.suppress(OSError):
+        make_directory(aside.parent)
+        path.replace(aside)
+        if aside.stat().st_ino != inode or all(_has(store, blob, {}) for blob in entry.outputs):
+            put_back(aside, path)
+            return False
+        aside.unlink()
+        return True
+    return False
+
+
+def _has(store: Store, output: OutputBlob, sound: dict[str, StoredFile]) -> bool:
     if output.digest in sound:
         return True
     try:  # published since the blobs were looked at?

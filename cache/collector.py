@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from neuron_compile.cache import quarantine
 from neuron_compile.cache.eviction import choose_victims
 from neuron_compile.cache.removal import Spared, clock_tick, recover, remove
-from neuron_compile.cache.sweeps import sweep_temporary
+from neuron_compile.cache.sweeps import listed, sweep_temporary
 from neuron_compile.cache.usage import Usage
 
 if TYPE_CHECKING:
@@ -84,6 +84,9 @@ def clear(layout: Layout) -> Collection:
                 layout.path(kind, file.digest).unlink()
                 removed_bytes += file.size
                 removed_entries += kind == "action"
+    for path in listed(layout.evicted):  # else the next collection would put it back
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
     sweep_temporary(layout.temporary)
     return Collection(removed_entries, removed_bytes, 0, 0)
 

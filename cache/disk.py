@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 Check = Callable[[os.stat_result], None]
+STALE: Final = frozenset({errno.ESTALE})
 _PASSING: Final = frozenset({errno.ENOENT, errno.ESTALE})
 
 
@@ -36,7 +37,7 @@ def read_whole(path: Path, largest: int, check: Check | None = None) -> FileByte
     Raises `OSError` if it cannot be read, `CorruptEntryError` if it is no regular file or larger
     than `largest` bytes, and what `check` raises. A stale network handle is tried again once.
     """
-    return _retried(lambda: _read_whole(path, largest, check), frozenset({errno.ESTALE}))
+    return retried(lambda: _read_whole(path, largest, check))
 
 
 def _read_whole(path: Path, largest: int, check: Check | None) -> FileBytes:
@@ -70,7 +71,7 @@ def write_whole(temporary: Path, target: Path, data: bytes, used: float | None =
     behind. Missing directories are made.
     """
     # A sweep that comes between the creation and the lock may take the file away: once more, then.
-    _retried(lambda: _write_whole(temporary, target, data, used), _PASSING)
+    retried(lambda: _write_whole(temporary, target, data, used), _PASSING)
 
 
 def _write_whole(temporary: Path, target: Path, data: bytes, used: float | None) -> None:
@@ -109,7 +110,7 @@ def put_back(source: Path, target: Path) -> None:
         if not target.exists():
             source.rename(target)
             return
-    source.unlink()
+    source.unlink(missing_ok=True)
 
 
 def in_directory(directory: Path, action: Callable[[], _T]) -> _T:
@@ -140,7 +141,10 @@ def make_directory(directory: Path) -> None:
         directory.mkdir(mode=directory.parent.stat().st_mode & 0o777, exist_ok=True)
 
 
-def _retried(action: Callable[[], _T], passing: frozenset[int]) -> _T:
+def retried(action: Callable[[], _T], passing: frozenset[int] = STALE) -> _T:
+    """What `action` gives; once more after an error that passes, by default that of a file handle
+    that a network file system has lost.
+    """
     try:
         return action()
     except OSError as error:

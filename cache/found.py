@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from neuron_compile.cache.blobs import Blobs
     from neuron_compile.cache.entry import ActionEntry
 
 
@@ -14,4 +13,4 @@ class Found(NamedTuple):
     """An entry and its verified blobs."""
 
     entry: ActionEntry
-    blobs: Mapping[str, bytes]
+    blobs: Blobs

@@ -61,6 +61,10 @@ class Layout:
         """Files on their way out, of a collection that is going on."""
         return self.root / "evicted"
 
+    def aside(self, kind: Kind, digest: str) -> Path:
+        """Where a file is that is on its way out."""
+        return self.evicted / f"{kind}-{digest}"
+
     @property
     def quarantine(self) -> Path:
         """Damaged files, kept for a bounded time for study."""

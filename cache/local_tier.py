@@ -4,8 +4,10 @@ exceptions.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from neuron_compile.cache.disk import make_directory
 from neuron_compile.cache.errors import CacheError, CorruptEntryError, UntrustedDirectoryError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from neuron_compile.cache.collector import Collection
     from neuron_compile.cache.complaints import Complaints
     from neuron_compile.cache.entry import ActionEntry, OutputBlob
+    from neuron_compile.cache.layout import Kind
     from neuron_compile.cache.policy import CachePolicy, Limits
     from neuron_compile.cache.signing import Signer
 
@@ -33,6 +36,7 @@ _MEASURE_EVERY: Final = 24 * 3600.0
 _SLACK: Final = 0.05
 _PUBLISHER_SECONDS: Final = 2.0
 """The most that evicting may delay one who has just produced something; the next one goes on."""
+_T = TypeVar("_T")
 _PAUSE: Final = 0.02
 _FAR_OVER: Final = 1.25
 _SPARE_SECONDS: Final = 2 * 3600.0
@@ -70,6 +74,7 @@ class LocalTier:
         leases = self.layout.leases if is_coherent else locks_directory / "leases"
         self.holds = Holds(leases, is_recording=self.is_writable)
         self.usage = UsageLog(self.layout.usage, self.layout.temporary)
+        self.recover()
 
     @property
     def is_writable(self) -> bool:
@@ -94,6 +99,19 @@ class LocalTier:
             self.holds.let_go(hold)
             return None
         return Found(found.entry, self.holds.blobs(found.blobs, hold))
+
+    def has(self, key: str) -> bool:
+        """Whether there is a sound entry of `key` and all of its blobs, whose bytes are not looked
+        at.
+        """
+        if self.problem:
+            return False
+        try:
+            read = functools.partial(self.store.read_action, key)
+            stored = self._present(read, "action", key)
+            return stored is not None and not self.store.lacks(stored.entry.outputs)
+        except (OSError, CacheError):
+            return False
 
     def publish(self, entry: ActionEntry, blobs: Blobs, data: bytes | None = None) -> Found | None:
         """Store an entry (encoded as `data`, if it was signed elsewhere); `None` if that failed."""
@@ -129,6 +147,27 @@ class LocalTier:
         except (OSError, CacheError):
             return None
 
+    @property
+    def collection_lock(self) -> Path:
+        """Held by who removes files, or puts back what a killed one had moved out of sight."""
+        return self.lock_directories[-1] / "collection"
+
+    def recover(self) -> bool:
+        """Put back what a killed collection had moved out of sight; whether there was any."""
+        from neuron_compile.cache import removal
+
+        if not self.is_writable or not removal.stranded(self.layout):
+            return False
+        with contextlib.suppress(OSError):
+            lock = try_lock(self.collection_lock)
+            if lock is not None:
+                try:
+                    removal.recover(self.layout)
+                finally:
+                    lock.release()
+                return True
+        return False  # a living one is at it, and will put back what is held
+
     def collect(self, limits: Limits, seconds: float = float("inf")) -> Collection | None:
         """Evict down to `limits`, or for about so many `seconds`; `None` if another process is at
         it. Raises `OSError`.
@@ -136,7 +175,7 @@ class LocalTier:
         from neuron_compile.cache import collector
         from neuron_compile.cache.sweeps import sweep_locks
 
-        lock = try_lock(self.lock_directories[-1] / "collection")
+        lock = try_lock(self.collection_lock)
         if lock is None:
             return None
         try:
@@ -160,18 +199,25 @@ class LocalTier:
             lock.release()
 
     def _read(self, key: str) -> Found | None:
-        stored = self.store.read_action(key)
+        stored = self._present(lambda: self.store.read_action(key), "action", key)
         if stored is None:
             return None
         entry = stored.entry
         blobs: dict[str, bytes] = {}
         for output in entry.outputs:
-            data = self.store.read_blob(output)
+            read = functools.partial(self.store.read_blob, output)
+            data = self._present(read, "blob", output.digest)
             if data is None:
                 return None
             blobs[output.name] = data
         self.store.touch(entry, stored.last_used, self.clock())
         return Found(entry, blobs)
+
+    def _present(self, read: Callable[[], _T | None], kind: Kind, digest: str) -> _T | None:
+        found = read()
+        if found is None and self.layout.aside(kind, digest).exists() and self.recover():
+            return read()
+        return found
 
     def _write(self, entry: ActionEntry, blobs: Blobs, data: bytes) -> None:
         now = self.clock()

@@ -54,9 +54,18 @@ def locks_directory_for(directory: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"{_APPLICATION}-locks-{os.getuid()}" / store
 
 
-def interpret_cache_url(url: str) -> CacheLocation:
+def directory_of_remote(url: str) -> Path | None:
+    """The directory of this machine that a remote at `url` is; `None` if it is not one."""
+    for scheme in ("file://", "local://"):
+        if url.startswith(scheme):
+            return Path(url.removeprefix(scheme))
+    return None if "://" in url else Path(url)
+
+
+def interpret_cache_url(url: str, *, has_directory: bool = False) -> CacheLocation:
     """What `NEURON_COMPILE_CACHE_URL` names: a path or `file://` is a directory, `s3://` and its
-    like a remote.
+    like a remote. Where there is a directory already (`has_directory`), a `file://` URL is a remote
+    too: a folder that machines share behind their own.
 
     Raises `CacheError` for an empty value, a scheme that is no store, and a `file://` URL of
     another host.
@@ -72,7 +81,10 @@ def interpret_cache_url(url: str) -> CacheLocation:
     if parts.scheme == "file":
         if parts.netloc not in ("", "localhost") or not parts.path.strip("/"):
             raise CacheError(f"the cache URL {url!r} names no directory of this machine")
-        return CacheLocation(Path(unquote(parts.path)), None)
+        directory = Path(unquote(parts.path))
+        if has_directory:  # unquoted, for fsspec takes a URL of this kind literally
+            return CacheLocation(None, f"file://{directory}")
+        return CacheLocation(directory, None)
     if parts.scheme not in _REMOTE_SCHEMES:
         known = ", ".join(sorted(_REMOTE_SCHEMES))
         raise CacheError(

@@ -15,7 +15,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Final
 
-from neuron_compile.cache.disk import make_directory
+from neuron_compile.cache.disk import make_directory, retried
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def try_lock(path: Path, *, create: bool = True) -> HeldLock | None:
     it cannot be locked at all.
     """
     for _ in range(_ATTEMPTS):
-        descriptor = _open(path, os.O_CREAT if create else 0)
+        descriptor = retried(lambda: _open(path, os.O_CREAT if create else 0))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(path, descriptor):

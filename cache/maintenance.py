@@ -57,6 +57,7 @@ def export(tier: LocalTier, keys: Iterable[str] | None, target: Path | BinaryIO)
     Raises `CacheError` for a key of `keys` that has no sound entry, and if the store is not used.
     """
     require_usable(tier, writable=False)
+    tier.recover()
     exported = 0
 
     def records() -> Iterator[bundle.Record]:

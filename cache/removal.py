@@ -99,10 +99,14 @@ def remove(
                 spared.update()  # now their blobs can be read
             for mark, (file, path) in list(moved.items()):
                 # Used again since it was chosen: by an action that was published meanwhile.
-                if mark in spared.marks or path.stat().st_mtime != file.used:
+                if mark in spared.marks or _used(path) != file.used:
                     _return(layout, *moved.pop(mark))
                     continue
-                path.unlink()
+                try:
+                    path.unlink()
+                except FileNotFoundError:  # another machine has put it back
+                    _return(layout, *moved.pop(mark))
+                    continue
                 del moved[mark]
                 removed.append(file)
         finally:
@@ -111,8 +115,17 @@ def remove(
         yield start + len(batch), removed
 
 
+def stranded(layout: Layout) -> list[tuple[Kind, str]]:
+    """What is out of sight: in the hands of who holds the collection lock, or of a killed one."""
+    found = (kind_and_digest(path.name) for path in listed(layout.evicted))
+    return [one for one in found if one is not None and not layout.path(*one).exists()]
+
+
 def recover(layout: Layout) -> None:
-    """Put back what a killed process had moved out of sight."""
+    """Put back what a killed process had moved out of sight. The caller holds the collection lock.
+
+    What a living one on another machine is at, where locks do not reach, just stays.
+    """
     for path in listed(layout.evicted):
         with contextlib.suppress(OSError):
             if (found := kind_and_digest(path.name)) is None:
@@ -143,9 +156,16 @@ def clock_tick(layout: Layout) -> int:
 
 
 def _move(layout: Layout, file: StoredFile) -> Path:
-    path = layout.evicted / f"{file.kind}-{file.digest}"
+    path = layout.aside(file.kind, file.digest)
     layout.path(file.kind, file.digest).replace(path)
     return path
+
+
+def _used(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return None
 
 
 def _return(layout: Layout, file: StoredFile, path: Path) -> None:

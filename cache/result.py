@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from neuron_compile.cache.blobs import Blobs
 
 
 class Outcome(StrEnum):
@@ -28,7 +28,7 @@ class ActionResult:
     what the cache took, waiting for others included.
     """
 
-    blobs: Mapping[str, bytes]
+    blobs: Blobs
     outcome: Outcome
     produce_seconds: float
     lookup_seconds: float

@@ -72,7 +72,7 @@ def _check_with_those_above(place: Path) -> None:
 def _check(path: Path, *, may_be_sticky: bool = False) -> None:
     try:
         status = path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     if may_be_sticky and status.st_mode & stat.S_ISVTX:
         return  # as /tmp is: others may add to it and not exchange what is ours

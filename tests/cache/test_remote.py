@@ -157,6 +157,21 @@ def test_damage_at_the_remote_is_a_miss_with_one_warning(
     assert cache.check().is_clean
 
 
+@pytest.mark.parametrize("folder", ["ac", "cas"])
+def test_who_meets_damage_at_the_remote_mends_it(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions, folder: str
+) -> None:
+    host("a", remote).get_or_produce(actions.key(1), actions.producer(1))
+    before = _objects(remote)
+    assert _overwrite(remote, folder, lambda data: data[:-1] + b"\0")
+    with pytest.warns(CacheWarning, match="remote's action"):
+        host("b", remote).get_or_produce(actions.key(1), actions.producer(1))
+    found = host("c", remote).get_or_produce(actions.key(1), _never)
+    assert found.outcome is Outcome.REMOTE_HIT
+    blobs = {path: data for path, data in _objects(remote).items() if "/cas/" in path}
+    assert blobs.items() <= before.items()
+
+
 def test_an_action_whose_blob_is_gone_is_a_miss(
     remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
 ) -> None:
@@ -181,6 +196,21 @@ def test_presence_is_asked_for_in_batches(
     assert host("b", remote).present([]) == set()
 
 
+def test_what_has_lost_a_blob_or_is_damaged_is_not_present(
+    remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions
+) -> None:
+    writer = host("a", remote)
+    keys = [actions.key(number) for number in range(3)]
+    for number in range(3):
+        writer.get_or_produce(keys[number], actions.producer(number))
+    filesystem, _ = fsspec.core.url_to_fs(remote.url, **remote.options)
+    own = actions.blobs(0)["own"]
+    filesystem.rm([path for path, data in _objects(remote).items() if data == own])
+    damaged = [path for path in _objects(remote) if path.endswith(keys[1].digest)]
+    filesystem.pipe_file(damaged[0], b"not an entry")
+    assert host("b", remote).present(keys) == {keys[2].digest}
+
+
 def test_a_signed_remote_serves_signed_entries_only(
     remote: RemotePolicy, host: Callable[..., ActionCache], actions: Actions, tmp_path: Path
 ) -> None:
@@ -193,6 +223,27 @@ def test_a_signed_remote_serves_signed_entries_only(
     assert dict(signed.get(actions.key(2)) or {}) == actions.blobs(2)
     with pytest.warns(CacheWarning, match="not signed"):
         assert signed.get(actions.key(1)) is None
+
+
+def test_a_folder_that_others_can_write_is_a_remote_only_if_signed_or_allowed(
+    host: Callable[..., ActionCache], actions: Actions, tmp_path: Path
+) -> None:
+    (tmp_path / "team").mkdir()
+    (tmp_path / "team").chmod(0o777)
+    (tmp_path / "key").write_bytes(b"k" * 32)
+    (tmp_path / "key").chmod(0o600)
+    remote = RemotePolicy(f"file://{tmp_path}/team", write_back=True)
+    with pytest.warns(CacheWarning, match="every user"):
+        refusing = host("a", remote)
+    refusing.get_or_produce(actions.key(1), actions.producer(1))
+    assert _objects(remote) == {}
+    policies: tuple[dict[str, Any], ...] = ({"allow_shared": True}, {"key_file": tmp_path / "key"})
+    for number, policy in enumerate(policies):
+        host(f"b{number}", remote, **policy).get_or_produce(
+            actions.key(number), actions.producer(number)
+        )
+        found = host(f"c{number}", remote, **policy).get_or_produce(actions.key(number), _never)
+        assert found.outcome is Outcome.REMOTE_HIT
 
 
 def test_without_a_readable_key_the_remote_is_not_believed_either(

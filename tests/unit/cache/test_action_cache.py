@@ -22,6 +22,7 @@ from neuron_compile.cache import (
     Limits,
     Outcome,
 )
+from neuron_compile.cache.digests import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,6 +152,22 @@ def test_no_umask_opens_a_store_to_others(make: MakeCache, key: MakeKey, store: 
     folders = [store, *(path for path in store.rglob("*") if path.is_dir())]
     assert [path for path in folders if path.stat().st_mode & 0o022] == []
     assert make().get(key()) is not None
+
+
+# --- Presence ---
+
+
+def test_an_entry_is_present_with_all_of_its_blobs_or_not_at_all(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
+    cache = make()
+    for number in range(4):
+        cache.get_or_produce(key(number), giving(a=b"%d" % number))
+    (store / "cas" / digest_of(b"1")[:2] / digest_of(b"1")).unlink()
+    (store / "cas" / digest_of(b"2")[:2] / digest_of(b"2")).write_bytes(b"")
+    (store / "ac" / key(3).digest[:2] / key(3).digest).write_bytes(b"")
+    assert cache.present([key(number) for number in range(5)]) == {key(0).digest}
+    assert cache.present([]) == set()
 
 
 # --- Required hits ---

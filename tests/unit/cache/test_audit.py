@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from cache_actors import giving
+from neuron_compile.cache import audit as audits
 from neuron_compile.cache.digests import digest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from cache_actors import Clock, MakeCache, MakeKey
@@ -53,3 +58,48 @@ def test_repairing_sets_damage_aside_and_drops_actions_that_lost_a_blob(
     assert again.is_clean
     assert (again.actions, again.blobs) == (1, 1)
     assert len(list((store / "quarantine").iterdir())) == 1
+
+
+def _meanwhile(
+    monkeypatch: pytest.MonkeyPatch, publish: Callable[[], object], *, after: str
+) -> None:
+    """Let another process `publish` once, when a step of the audit has ended."""
+    real = getattr(audits, after)
+    left = [publish]
+
+    def step(*args: Any, **named: Any) -> Any:
+        result = real(*args, **named)
+        if left:
+            left.pop()()
+        return result
+
+    monkeypatch.setattr(audits, after, step)
+
+
+def test_repairing_spares_a_blob_that_is_published_again_meanwhile(
+    make: MakeCache, key: MakeKey, store: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, other = make(), make()
+    cache.get_or_produce(key(1), giving(a=b"1"))
+    (store / "ac" / key(1).digest[:2] / key(1).digest).unlink()
+    clock.now += 7200
+    _meanwhile(
+        monkeypatch,
+        lambda: other.get_or_produce(key(2), giving(a=b"1")),
+        after="_check_actions",
+    )
+    assert cache.check(repair=True).repaired == 0
+    assert other.get(key(2)) == {"a": b"1"}
+    assert cache.check().is_clean
+
+
+def test_repairing_spares_an_entry_that_is_published_again_meanwhile(
+    make: MakeCache, key: MakeKey, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, other = make(), make()
+    cache.get_or_produce(key(1), giving(a=b"1"))
+    (store / "cas" / digest_of(b"1")[:2] / digest_of(b"1")).unlink()
+    _meanwhile(monkeypatch, lambda: other.get_or_produce(key(1), giving(a=b"1")), after="_has")
+    assert cache.check(repair=True).repaired == 0
+    assert other.get(key(1)) == {"a": b"1"}
+    assert cache.check().is_clean

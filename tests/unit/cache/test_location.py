@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neuron_compile.cache import CacheError, default_directory, interpret_cache_url
-from neuron_compile.cache.location import locks_directory_for
+from neuron_compile.cache.location import directory_of_remote, locks_directory_for
 
 
 def test_the_default_directory_is_the_users_own(
@@ -45,6 +45,27 @@ def test_a_url_names_a_directory_or_a_remote(
     location = interpret_cache_url(url)
     assert location.directory == (None if directory is None else Path(directory))
     assert location.remote == remote
+
+
+def test_beside_a_directory_a_file_url_is_a_remote_and_a_path_is_not() -> None:
+    location = interpret_cache_url("file:///mnt/my%20team", has_directory=True)
+    assert (location.directory, location.remote) == (None, "file:///mnt/my team")
+    location = interpret_cache_url("/mnt/team", has_directory=True)
+    assert (location.directory, location.remote) == (Path("/mnt/team"), None)
+
+
+@pytest.mark.parametrize(
+    "url, directory",
+    [
+        ("file:///mnt/my team", "/mnt/my team"),
+        ("local:///mnt", "/mnt"),
+        ("/mnt", "/mnt"),
+        ("s3://bucket/x", None),
+        ("memory://x", None),
+    ],
+)
+def test_a_remote_may_be_a_directory(url: str, directory: str | None) -> None:
+    assert directory_of_remote(url) == (None if directory is None else Path(directory))
 
 
 def test_a_home_directory_is_expanded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cache_actors import giving
-from neuron_compile.cache import Limits
+from neuron_compile.cache import CacheError, Limits
 from neuron_compile.cache.digests import digest_of
 from neuron_compile.cache.entry import ActionEntry, OutputBlob
 from neuron_compile.cache.holds import Holds
-from neuron_compile.cache.removal import clock_tick
+from neuron_compile.cache.locks import try_lock
+from neuron_compile.cache.removal import clock_tick, recover
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from cache_actors import Clock, MakeCache, MakeKey
+    from neuron_compile.cache import ActionCache
 
 _BLOBS = {"a": b"a" * 5000, "b": b"b" * 5000}
 
@@ -127,19 +131,97 @@ def test_a_publication_in_its_midst_loses_no_blob(
     assert cache.check().is_clean
 
 
+def _move_aside(store: Path, kind: str, digest: str) -> None:
+    """What a killed collection does."""
+    folder = "ac" if kind == "action" else "cas"
+    (store / "evicted").mkdir(exist_ok=True)
+    (store / folder / digest[:2] / digest).rename(store / "evicted" / f"{kind}-{digest}")
+
+
+def _use(cache: ActionCache) -> None:
+    cache.evict()
+
+
+def _repair(cache: ActionCache) -> None:
+    assert [problem.file.partition("/")[0] for problem in cache.check().problems] == ["evicted"]
+    assert cache.check(repair=True).is_clean
+
+
+def _export(cache: ActionCache) -> None:
+    assert cache.export_bundle(io.BytesIO()) == 1
+
+
+def _look_up(cache: ActionCache) -> None:
+    """As the test does next."""
+
+
+@pytest.mark.parametrize("how", [_use, _repair, _export, _look_up])
 def test_what_a_killed_collection_had_moved_comes_back(
+    make: MakeCache, key: MakeKey, store: Path, how: Callable[[ActionCache], None]
+) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), giving(**_BLOBS))
+    _move_aside(store, "action", key(1).digest)
+    how(cache)
+    assert dict(cache.get(key(1)) or {}) == _BLOBS
+    assert [path.name for path in (store / "evicted").iterdir()] == []
+    assert cache.check().is_clean
+
+
+def test_so_do_blobs_and_for_who_opens_the_store(
     make: MakeCache, key: MakeKey, store: Path
 ) -> None:
     cache = make()
     cache.get_or_produce(key(1), giving(**_BLOBS))
-    path = store / "ac" / key(1).digest[:2] / key(1).digest
-    (store / "evicted").mkdir(exist_ok=True)
-    path.rename(store / "evicted" / f"action-{key(1).digest}")
-    (store / "evicted" / "clock-1234").write_bytes(b"")
-    assert cache.get(key(1)) is None
-    cache.evict()
+    _move_aside(store, "blob", digest_of(_BLOBS["a"]))
     assert dict(cache.get(key(1)) or {}) == _BLOBS
-    assert list((store / "evicted").iterdir()) == []
+    _move_aside(store, "blob", digest_of(_BLOBS["a"]))
+    assert not cache.check().is_clean
+    assert make().check().is_clean
+
+
+def test_what_a_living_collection_has_moved_is_its_own(
+    make: MakeCache, key: MakeKey, store: Path
+) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), giving(**_BLOBS))
+    _move_aside(store, "action", key(1).digest)
+    lock = try_lock(store / "locks" / "collection")
+    assert lock is not None
+    assert cache.get(key(1)) is None
+    assert cache.check().is_clean
+    with pytest.raises(CacheError, match="another process is evicting"):
+        cache.check(repair=True)
+    lock.release()
+    assert cache.get(key(1)) is not None
+
+
+def test_what_was_cleared_does_not_come_back(make: MakeCache, key: MakeKey, store: Path) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), giving(**_BLOBS))
+    _move_aside(store, "action", key(1).digest)
+    cache.clear()
+    cache.evict()
+    assert cache.get(key(1)) is None
+
+
+def test_a_file_that_another_machine_puts_back_stays(
+    make: MakeCache, key: MakeKey, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = make()
+    cache.get_or_produce(key(1), giving(**_BLOBS))
+    real = Holds.everybody
+    calls: list[int] = []
+
+    def everybody(self: Holds) -> set[str]:
+        calls.append(1)
+        if len(calls) == 3:  # out of sight; where locks do not reach, another one finds it so
+            recover(cache._local.layout)
+        return real(self)
+
+    monkeypatch.setattr(Holds, "everybody", everybody)
+    assert cache.evict(Limits(max_bytes=0)).removed_entries == 0
+    assert dict(cache.get(key(1)) or {}) == _BLOBS
 
 
 def test_the_clock_of_the_file_system_ticks(make: MakeCache, key: MakeKey, store: Path) -> None:
