@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from neuron_compile import actions
-from neuron_compile.cache import ActionCache, ActionKey, ActionResult
+from neuron_compile.cache import ActionCache, ActionKey, ActionResult, Outcome
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering.from_fx import FxLowering
 from neuron_compile.observe import Stage, log
 from neuron_compile.workers.runner import ActionRunner, ToolsChangedError
 
-Blobs = Mapping[str, bytes]
 Produce = Callable[[], Blobs]
 Around = Callable[[Produce], Blobs]
 
@@ -72,11 +73,27 @@ class Build:
             what=f"{Stage.CODEGEN} of {name}",
         )
 
+    def regenerate(self, name: str, lowered: ActionResult, reason: str) -> ActionResult:
+        """As `generate`, in the place of an entry that is sound and cannot be loaded, for `reason`.
+
+        A remote cache that gives the same one again is not asked a second time.
+        """
+        self._cache.discard(self.generate_key(lowered), reason)
+        result = self.generate(name, lowered)
+        if result.outcome is not Outcome.REMOTE_HIT:
+            return result
+        return replace(result, blobs=self._runner.generate(lowered.blobs), outcome=Outcome.UNCACHED)
+
+    @property
+    def may_regenerate(self) -> bool:
+        """Whether the cache leaves it to this process to make artifacts."""
+        return not self._cache.policy.require_cache
+
     def generate_key(self, lowered: ActionResult) -> ActionKey:
         """What `generate` looks for."""
         program = actions.decode_program(lowered.blobs)
         return ActionKey(Stage.CODEGEN.value, actions.generate_key(program, self._generator))
 
     def is_generated(self, lowered: ActionResult) -> bool:
-        """Whether the cache has an entry for what `generate` gives; its blobs are not looked at."""
+        """Whether the cache has all that `generate` gives; the bytes of it are not looked at."""
         return bool(self._cache.present([self.generate_key(lowered)]))

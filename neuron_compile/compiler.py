@@ -15,7 +15,7 @@ from neuron_compile.cache import ActionCache, ActionResult
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.codegen.legality.refusal import IllegalProgramError, LocatedCodegenError
 from neuron_compile.codegen.legality.unsupported import unsupported_operations
-from neuron_compile.errors import SourceLine, UnsupportedOpError
+from neuron_compile.errors import ArtifactError, ExecutionError, SourceLine, UnsupportedOpError
 from neuron_compile.float64 import settle_float64
 from neuron_compile.graph import CapturedGraph, GraphRole, NamedGraph
 from neuron_compile.lower_graph import lower_graph
@@ -28,8 +28,6 @@ from neuron_compile.runtime.compiled_graph import CompiledGraph
 from neuron_compile.runtime.load import load
 from neuron_compile.workers.in_process import InProcess
 from neuron_compile.workers.runner import ActionRunner
-
-Blobs = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +80,17 @@ class Compiler:
         self, prepared: PreparedGraph, upcoming: CapturedGraph | None = None
     ) -> CompiledGraph:
         """The other stages."""
-        artifact = self.build(prepared, upcoming)
-        return self._load(prepared.graph, prepared.imported.signature, artifact.blobs)
+        lowered, artifact = self._results(prepared, upcoming)
+        with self._located(prepared.graph, prepared.imported):
+            return self._load(prepared.graph, prepared.imported.signature, lowered, artifact)
 
     def build(self, prepared: PreparedGraph, upcoming: CapturedGraph | None = None) -> ActionResult:
         """The artifact of a graph, without loading it."""
+        return self._results(prepared, upcoming)[1]
+
+    def _results(
+        self, prepared: PreparedGraph, upcoming: CapturedGraph | None
+    ) -> tuple[ActionResult, ActionResult]:
         graph, imported = prepared.graph, prepared.imported
         around = self._meanwhile(upcoming).during
         begun = self._begun.take(imported.program)
@@ -107,7 +111,7 @@ class Compiler:
             )
             if self._values:
                 artifact = self._values.generate(graph.name, lowered)
-        return artifact
+        return lowered, artifact
 
     def name_all_refused(
         self, graph: CapturedGraph, error: UnsupportedOpError
@@ -153,7 +157,7 @@ class Compiler:
         )
         if self._values:
             artifact = self._values.generate(graph.name, lowered)
-        return self._load(graph, signature, artifact.blobs)
+        return self._load(graph, signature, lowered, artifact)
 
     def warm(self) -> None:
         """Get ready to compile, in the background."""
@@ -217,9 +221,19 @@ class Compiler:
                     raise UnsupportedOpError(operations, target=error.target) from error
             raise error.located(source, graph.name) from error.__cause__
 
-    def _load(self, graph: NamedGraph, signature: Signature, blobs: Blobs) -> CompiledGraph:
+    def _load(
+        self, graph: NamedGraph, signature: Signature, lowered: ActionResult, artifact: ActionResult
+    ) -> CompiledGraph:
+        """What the cache had and cannot be loaded is made once more."""
+        build = self._values or self._build
         with stopwatch(Stage.LOAD) as watch:
-            compiled = CompiledGraph(graph.name, signature, load(blobs))
+            try:
+                executable = load(artifact.blobs)
+            except (ArtifactError, ExecutionError) as error:
+                if not artifact.is_hit or not build.may_regenerate:
+                    raise
+                executable = load(build.regenerate(graph.name, lowered, error.what).blobs)
+            compiled = CompiledGraph(graph.name, signature, executable)
         self._tell(graph, Stage.LOAD, watch)
         return compiled
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,11 +12,14 @@ import torch
 from torch.fx import GraphModule
 
 from fx_graphs import capture
-from neuron_compile import UnsupportedOpError
-from neuron_compile.cache import ActionCache
+from neuron_compile import ExecutionError, UnsupportedOpError
+from neuron_compile.artifact.manifest import Manifest
+from neuron_compile.artifact.neff import HOST_EXECUTABLE, pack_neff
+from neuron_compile.cache import ActionCache, CachePolicy
 from neuron_compile.codegen.host import HostCodeGenerator
 from neuron_compile.compiler import Compiler
 from neuron_compile.graph import CapturedGraph, GraphRole
+from neuron_compile.lowering import LoweredProgram
 from neuron_compile.observe import Stage, StageEvent
 from neuron_compile.options import CompileOptions
 
@@ -120,3 +126,54 @@ def test_failure_is_not_remembered(tmp_path: Path) -> None:
             with pytest.raises(UnsupportedOpError, match="cube"):
                 conductor.compile(graph(module))
     assert recorder.outcomes == [(Stage.IMPORT, "")] * 2
+
+
+class Refused(HostCodeGenerator):
+    """Makes artifacts that verify and that XLA cannot load, the first `bad` times."""
+
+    def __init__(self, bad: int) -> None:
+        super().__init__()
+        self.bad = bad
+        self.calls = 0
+
+    def generate(self, program: LoweredProgram) -> Mapping[str, bytes]:
+        blobs = dict(super().generate(program))
+        self.calls += 1
+        if self.calls <= self.bad:
+            neff = pack_neff({HOST_EXECUTABLE: b"other"}, target="host", compressed=False)
+            digest = hashlib.sha256(neff).hexdigest()
+            manifest = Manifest.from_json(blobs["manifest.json"])
+            manifest = dataclasses.replace(manifest, neff_sha256=digest)
+            blobs = {**blobs, "neff": neff, "manifest.json": manifest.to_json()}
+        return blobs
+
+
+@pytest.mark.filterwarnings("ignore::neuron_compile.cache.CacheWarning")
+def test_artifact_that_cannot_be_loaded_is_replaced(tmp_path: Path) -> None:
+    generator, cache = Refused(bad=1), ActionCache(tmp_path)
+    conductor = Compiler(CompileOptions(), generator, cache, Recorder())
+    with pytest.raises(ExecutionError, match="XLA could not load"):
+        conductor.compile(graph())
+    assert generator.calls == 1
+    for _ in range(2):
+        (result,) = conductor.compile(graph())([torch.zeros(3)])
+        assert result.tolist() == [1, 1, 1]
+    assert generator.calls == 2
+
+
+@pytest.mark.filterwarnings("ignore::neuron_compile.cache.CacheWarning")
+def test_second_refusal_is_the_end(tmp_path: Path) -> None:
+    generator, cache = Refused(bad=9), ActionCache(tmp_path)
+    for calls in (1, 2):
+        with pytest.raises(ExecutionError, match="XLA could not load"):
+            Compiler(CompileOptions(), generator, cache, Recorder()).compile(graph())
+        assert generator.calls == calls
+
+
+def test_required_cache_keeps_what_cannot_be_loaded(tmp_path: Path) -> None:
+    generator = Refused(bad=1)
+    caches = [ActionCache(tmp_path, policy=CachePolicy(require_cache=r)) for r in (False, True)]
+    for cache in caches:
+        with pytest.raises(ExecutionError, match="XLA could not load"):
+            Compiler(CompileOptions(), generator, cache, Recorder()).compile(graph())
+    assert generator.calls == 1
