@@ -169,7 +169,7 @@ def _named_by_url(settings: Settings) -> CacheLocation:
     if settings.cache_url is None:
         return CacheLocation(None, None)
     try:
-        return interpret_cache_url(settings.cache_url)
+        return interpret_cache_url(settings.cache_url, has_directory=settings.cache_dir is not None)
     except CacheError as error:
         raise OptionsError(
             "the environment variable NEURON_COMPILE_CACHE_URL has a value that cannot be used",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.errors import (
     LoweringError,
     NeuronCompileError,
@@ -16,8 +17,6 @@ from neuron_compile.lowering.import_fx import has_library_body, import_fx
 from neuron_compile.lowering.legalize.regions import numbered_nodes
 from neuron_compile.lowering.program import TorchProgram
 from neuron_compile.target import Target
-
-Blobs = Mapping[str, bytes]
 
 
 def lower_graph(

@@ -15,14 +15,13 @@ import click
 from neuron_compile.assembly import cache_for
 from neuron_compile.cache import ActionCache, CacheError, Limits
 from neuron_compile.lowering.stablehlo_text import stablehlo_text
-from neuron_compile.settings import read_settings
+from neuron_compile.settings import parse_size, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neuron_compile.cache import ActionEntry
 
-_UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 _SHORT: Final = 12
 _STABLEHLO_MAGIC: Final = b"ML\xefR"
@@ -34,10 +33,10 @@ class _Size(click.ParamType[int]):
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", str(value), re.IGNORECASE)
-        if found is None:
+        size = parse_size(str(value))
+        if size is None:
             self.fail(f"{value!r} is not a size such as 500MB or 20GB", param, ctx)
-        return int(float(found[1]) * _UNITS[found[2].upper()])
+        return size
 
 
 class _Age(click.ParamType[float]):

@@ -9,6 +9,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.errors import NeuronCompileError, UnsupportedOp, UnsupportedOpError
 from neuron_compile.lower_graph import lower_graph
 from neuron_compile.lowering import TorchProgram
@@ -16,7 +17,7 @@ from neuron_compile.lowering.from_fx import FxLowering, from_fx
 from neuron_compile.lowering.legalize.copy_graph import copy_graph
 from neuron_compile.lowering.legalize.node_values import value
 from neuron_compile.target import Target
-from neuron_compile.workers.runner import ActionRunner, Blobs
+from neuron_compile.workers.runner import ActionRunner
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from typing import Any
 
 from neuron_compile import actions
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.errors import CodegenError, LoweringError
 from neuron_compile.lowering.program import TorchProgram
@@ -14,7 +15,6 @@ from neuron_compile.workers.error_codec import ForeignError, decode_error, encod
 from neuron_compile.workers.recipe import recipe_of
 from neuron_compile.workers.request import CONVERT, GENERATE, LOWER, TASKS, Request, identity
 
-Blobs = Mapping[str, bytes]
 Answer = tuple[str, dict[str, Any], dict[str, bytes]]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from neuron_compile import actions
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.errors import ExecutionError, NeuronCompileError
 from neuron_compile.lowering.diagnostics import ConversionFailure
@@ -16,7 +17,7 @@ from neuron_compile.pjrt.client import was_used_before_fork
 from neuron_compile.workers.failure import explain_failure
 from neuron_compile.workers.limits import ActionLimits
 from neuron_compile.workers.recipe import recipe_of
-from neuron_compile.workers.request import CONVERT, GENERATE, LOWER, Blobs, Request
+from neuron_compile.workers.request import CONVERT, GENERATE, LOWER, Request
 
 
 class InProcess:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from neuron_compile import actions
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.errors import EnvironmentMismatchError, NeuronCompileWarning
 from neuron_compile.lowering.program import TorchProgram
@@ -20,7 +21,7 @@ from neuron_compile.workers.pool import WorkersUnavailableError
 from neuron_compile.workers.pools import pool_of
 from neuron_compile.workers.process import WorkerLostError
 from neuron_compile.workers.recipe import recipe_of
-from neuron_compile.workers.request import CONVERT, GENERATE, LOWER, Blobs, Request, identity
+from neuron_compile.workers.request import CONVERT, GENERATE, LOWER, Request, identity
 from neuron_compile.workers.runner import ToolsChangedError
 
 Result = TypeVar("Result")

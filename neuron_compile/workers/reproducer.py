@@ -12,8 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.workers.limits import ActionLimits
-from neuron_compile.workers.request import GENERATE, Blobs, Request
+from neuron_compile.workers.request import GENERATE, Request
 
 REQUEST_FILE: Final = "request.json"
 _KEPT_FOLDERS: Final = 20

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from neuron_compile import actions
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.workers.recipe import GeneratorRecipe
 
 LOWER: Final = "lower"
 CONVERT: Final = "convert"
 GENERATE: Final = "generate"
 
-Blobs = Mapping[str, bytes]
 Progress = Callable[[float, str], None]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Protocol
 
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.lowering.program import TorchProgram
-
-Blobs = Mapping[str, bytes]
 
 
 class ToolsChangedError(Exception):

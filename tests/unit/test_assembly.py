@@ -65,6 +65,18 @@ def test_a_remote_url_is_the_remote_tier_of_the_local_folder(tmp_path: Path) -> 
     assert writing.policy.remote == RemotePolicy("s3://bucket", write_back=True)
 
 
+def test_machines_share_a_folder_behind_their_own(tmp_path: Path) -> None:
+    key = ActionKey("test", (("input", b"1"),))
+    team = tmp_path / "a team"
+    there = Settings(cache_url=team.as_uri(), cache_write_remote=True)
+    first = cache_for(replace(there, cache_dir=tmp_path / "first"))
+    assert first.directory == tmp_path / "first"
+    first.get_or_produce(key, lambda: {"blob": b"content"})
+    second = cache_for(replace(there, cache_dir=tmp_path / "second", require_cache=True))
+    assert second.get_or_produce(key, dict).blobs["blob"] == b"content"
+    assert team.is_dir()
+
+
 def test_a_url_that_is_no_place_is_an_error_of_ours() -> None:
     with pytest.raises(OptionsError, match="NEURON_COMPILE_CACHE_URL") as failure:
         cache_for(Settings(cache_url="ftp://host/x"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -62,3 +63,15 @@ def test_key_is_made_again_when_the_tools_changed(
     (entry,) = cache.entries()
     assert ("source", b"new") in actions.lower_key(imported().program)
     assert entry.key == Build.lower_key(imported()).digest
+
+
+def test_what_has_lost_a_blob_is_not_generated(tmp_path: Path) -> None:
+    generator = HostCodeGenerator()
+    build = Build(generator, ActionCache(tmp_path), InProcess(generator))
+    lowered = build.lower("net", imported())
+    assert not build.is_generated(lowered)
+    artifact = build.generate("net", lowered)
+    assert build.is_generated(lowered)
+    digest = hashlib.sha256(artifact.blobs["manifest.json"]).hexdigest()
+    (tmp_path / "cas" / digest[:2] / digest).unlink()
+    assert not build.is_generated(lowered)

@@ -170,3 +170,9 @@ def test_errors_of_the_cache_are_no_tracebacks(store: Path, tmp_path: Path) -> N
     assert said.exit_code == 1
     assert not isinstance(said.exception, CacheError | OSError)
     assert "cannot be written" in said.output
+
+
+def test_a_size_that_no_number_holds_is_refused(store: Path) -> None:
+    said = run(store, "gc", "--max-size", "9" * 400)
+    assert said.exit_code == 2
+    assert "is not a size such as 500MB" in said.output
