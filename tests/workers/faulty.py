@@ -13,8 +13,9 @@ import sys
 import time
 from pathlib import Path
 
+from neuron_compile.cache.blobs import Blobs
 from neuron_compile.workers import worker
-from neuron_compile.workers.request import TASKS, Blobs, Progress, Request, Task
+from neuron_compile.workers.request import TASKS, Progress, Request, Task
 
 
 def echo(request: Request, _: Progress) -> Blobs:
