@@ -10,6 +10,7 @@ import difflib
 import enum
 import os
 import platform
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -102,12 +103,18 @@ def _packages() -> Iterator[Finding]:
 def _settings(settings: Settings) -> Iterator[Finding]:
     for name in VARIABLES:
         if os.environ.get(name):
-            text = "set" if name.endswith("KEY_FILE") else os.environ[name]
+            is_secret = name.endswith("KEY_FILE")
+            text = "set" if is_secret else _without_credentials(os.environ[name])
             yield Finding("settings", name, Verdict.OK, text)
     for name in settings.unknown:
         near = difflib.get_close_matches(name, VARIABLES, n=1)
         hint = f"did you mean {near[0]}?" if near else "unset it."
         yield Finding("settings", name, Verdict.WARNING, "not a variable of this release", hint)
+
+
+def _without_credentials(text: str) -> str:
+    """A URL without the user and password that it may hold."""
+    return re.sub(r"(?<=://)[^/@]*@", "", text)
 
 
 def _toolchain() -> Iterator[Finding]:

@@ -88,7 +88,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         compile_only=_flag(env, "TORCH_NEURONX_COMPILE_ONLY"),
         neuron_cc_flags=env.get("NEURON_CC_FLAGS", ""),
         xla_flags=env.get("XLA_FLAGS", ""),
-        is_ci=bool(env.get("CI")),
+        is_ci=env.get("CI", "").strip().lower() not in {"", "0", "false", "no", "off"},
         unknown=tuple(
             sorted(n for n in env if n.startswith("NEURON_COMPILE_") and n not in VARIABLES)
         ),

@@ -87,8 +87,10 @@ def test_secret_is_not_shown(setenv: Set, tmp_path: Path) -> None:
     key.write_bytes(os.urandom(32))
     key.chmod(0o600)
     setenv("NEURON_COMPILE_CACHE_KEY_FILE", str(key))
+    setenv("NEURON_COMPILE_CACHE_URL", "memory://name:word@bucket/folder")
     diagnosis = diagnose()
     assert finding(diagnosis, "NEURON_COMPILE_CACHE_KEY_FILE").text == "set"
+    assert finding(diagnosis, "NEURON_COMPILE_CACHE_URL").text == "memory://bucket/folder"
 
 
 def test_package_that_does_not_fit_is_an_error_with_what_to_install(

@@ -42,6 +42,8 @@ def test_empty_environment_gives_the_defaults() -> None:
         ("NEURON_CC_FLAGS", "-O1", "neuron_cc_flags", "-O1"),
         ("XLA_FLAGS", "--x", "xla_flags", "--x"),
         ("CI", "true", "is_ci", True),
+        ("CI", "woodpecker", "is_ci", True),
+        ("CI", "false", "is_ci", False),
     ],
 )
 def test_each_variable_sets_its_field_alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -93,8 +94,8 @@ def test_other_spelling_of_the_same_value_is_refused() -> None:
 
 def test_every_flipped_bit_is_refused_or_is_another_manifest() -> None:
     data = MANIFEST.to_json()
-    for at in range(len(data)):
-        damaged = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+    for at, bit in itertools.product(range(len(data)), range(8)):
+        damaged = data[:at] + bytes([data[at] ^ (1 << bit)]) + data[at + 1 :]
         try:
             assert Manifest.from_json(damaged) != MANIFEST
         except ArtifactError:

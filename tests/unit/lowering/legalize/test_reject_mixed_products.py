@@ -24,4 +24,9 @@ def test_every_mixed_product_is_named() -> None:
 
 
 def test_products_of_one_dtype_pass() -> None:
-    reject_mixed_products(captured(torch.float32))
+    module = captured(torch.float32)
+    before = str(module.graph)
+    reject_mixed_products(module)
+    assert str(module.graph) == before
+    with pytest.raises(UnsupportedOpError):
+        reject_mixed_products(captured(torch.float16))
