@@ -15,6 +15,7 @@ from neuron_compile.errors import NeuronCompileError
 _COMMANDS: Final = {
     "doctor": "Check the installation and compile a small program.",
     "explain": "Show what compiling a model would meet, without compiling it.",
+    "ops": "Show which operators are supported, how, and in which dtypes.",
     "bisect": "Find the operations of a model that depart from eager PyTorch.",
     "cache": "Look at, check, bound, move and empty the artifact cache.",
     "warmup": "Fill the cache with every graph of a program.",

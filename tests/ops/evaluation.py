@@ -33,7 +33,7 @@ class Evaluation:
     gradients: list[Tensor | None] | None
 
 
-class _Group(nn.Module):
+class Group(nn.Module):
     """The calls of many samples as one module from a flat list of tensors to one of tensors.
 
     A result that is a view of an argument is copied, or else AOTAutograd would take it out of the
@@ -72,7 +72,7 @@ class _Group(nn.Module):
 def evaluate_eagerly(sample: Sample) -> Evaluation:
     """Results and gradients of one sample in eager. Raises what eager raises."""
     tensors = sample.tensors()
-    group = _Group([sample], [len(tensors)])
+    group = Group([sample], [len(tensors)])
     (result,) = group.unflatten(group(*tensors))
     return _differentiate(sample, tensors, result)
 
@@ -86,7 +86,7 @@ def evaluate_compiled(samples: Sequence[Sample], *, backward: bool = True) -> li
     register_known_sizes()
     arguments = [sample.tensors() for sample in samples]
     flat = [tensor for own in arguments for tensor in own]
-    group = _Group(samples, [len(own) for own in arguments])
+    group = Group(samples, [len(own) for own in arguments])
     if not backward:
         flat = [tensor.detach() for tensor in flat]
         arguments = [[tensor.detach() for tensor in own] for own in arguments]

@@ -10,12 +10,12 @@ from typing import Final
 class Expectation:
     """What is expected of an entry, and why.
 
-    `outcome` is `"unsupported"` (some samples must raise `UnsupportedOpError` or
-    `DynamicShapesError`, the others are right), `"inexact"` (not right: some result differs from
+    `outcome` is one of these. `"unsupported"`: some samples must raise `UnsupportedOpError` or
+    `DynamicShapesError`, the others are right. `"inexact"`: not right, for some result differs from
     eager's by more than PyTorch's tolerance; `tolerance`, relative and absolute, says by how much
-    at most, so that no greater error hides behind it), `"ambiguous"` (eager's own choice among equals is not
-    determined), or `"excluded"` (cannot be right by its nature, and
-    must not be). `dtypes` are those concerned; empty means all.
+    at most, so that no greater error hides behind it. `"ambiguous"`: eager's own choice among
+    equals is not determined. `"excluded"`: cannot be right by its nature, and must not be.
+    `dtypes` are those concerned; empty means all.
     """
 
     outcome: str
