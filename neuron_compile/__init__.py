@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from neuron_compile import loaded_source as loaded_source  # looks at the files now
 from neuron_compile.errors import (
     ArtifactError,
     CacheMissError,

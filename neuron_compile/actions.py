@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from neuron_compile import lowering
 from neuron_compile.codegen.generator import CodeGenerator
+from neuron_compile.loaded_source import marker
 from neuron_compile.lowering import LibraryCall, LoweredProgram, TensorSpec, TorchProgram
 
 KeyParts = tuple[tuple[str, bytes], ...]
@@ -30,8 +31,15 @@ def lower_key(program: TorchProgram) -> KeyParts:
         ("torch dialect", program.module.encode()),
         ("library calls", _encode_calls(program.calls)),
         ("format", FORMAT),
-        *lowering_tools(),
+        *loaded_tools(),
     )
+
+
+def loaded_tools() -> KeyParts:
+    """`lowering_tools`, and a part that is this process's own if the files were changed after they
+    were imported: what it makes is then of nobody else's use."""
+    changed = marker()
+    return (*lowering_tools(), *((("changed while it runs", changed),) if changed else ()))
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import torch
 
-from neuron_compile.actions import KeyParts, lowering_tools
+from neuron_compile.actions import KeyParts, loaded_tools
 from neuron_compile.codegen.generator import CodeGenerator
 from neuron_compile.options import CompileOptions
 
@@ -27,7 +27,7 @@ def cache_tag(
     for this graph although Dynamo left them open.
     """
     parts: list[tuple[str, bytes]] = [
-        *lowering_tools(),
+        *loaded_tools(),
         *own_source(),
         ("target", generator.target.name.encode()),
         *generator.fingerprint(),

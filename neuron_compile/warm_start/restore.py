@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 
-from neuron_compile.actions import lowering_tools
+from neuron_compile.actions import loaded_tools
 from neuron_compile.compiler import Compiler
 from neuron_compile.float64 import settle_float64
 from neuron_compile.graph import RestoredGraph
@@ -17,7 +17,7 @@ from neuron_compile.warm_start.stored_graph import StoredGraph
 @functools.cache
 def made_by_us() -> str:
     """A digest of our source and of the versions of the tools."""
-    return hashlib.sha256(repr((lowering_tools(), own_source())).encode()).hexdigest()
+    return hashlib.sha256(repr((loaded_tools(), own_source())).encode()).hexdigest()
 
 
 def restore_with(compiler: Compiler, model: str, stored: StoredGraph) -> CompiledGraph | None:
