@@ -73,6 +73,8 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     """
     legal = copy_graph(module)
     replace_random_ops(legal)
+    # Before it is lifted, control flow has the name that the user knows it by.
+    reject_data_dependent_sizes(legal)
     lift_regions(legal)
     for function in inner_functions(legal).values():
         decompose_leftovers(function)
