@@ -16,14 +16,18 @@ class Guard:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._holder = 0
         _guards.add(self)
 
     def renew(self) -> None:
-        """Replace the lock: in a child, whoever held it does not exist."""
-        self._lock = threading.Lock()
+        """Replace the lock: in a child, whoever held it does not exist, but for the thread that
+        forked."""
+        if self._holder != threading.get_ident():
+            self._lock = threading.Lock()
 
     def __enter__(self) -> None:
         self._lock.acquire()
+        self._holder = threading.get_ident()
 
     def __exit__(
         self,
@@ -31,6 +35,7 @@ class Guard:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._holder = 0
         self._lock.release()
 
 
