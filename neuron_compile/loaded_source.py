@@ -6,7 +6,7 @@ compiled: if files change in between, it is not the digest of what runs.
 
 from __future__ import annotations
 
-import uuid
+import os
 from pathlib import Path
 from typing import Final
 
@@ -29,4 +29,4 @@ def marker() -> bytes:
 
 _FOLDER: Final = Path(lowering.__file__).parent
 _AT_IMPORT: Final = source_state(_FOLDER)
-_OURS: Final = uuid.uuid4().hex.encode()
+_OURS: Final = os.urandom(16).hex().encode()
