@@ -22,18 +22,20 @@ def name_all_refused(
     and `attempt` is made again, until it finds no more.
     """
     places = {node.name: place for place, node in enumerate(module.graph.nodes)}
-    found: dict[str, UnsupportedOp] = {}
+    # Several operations inside of control flow are of one node.
+    found: dict[str, list[UnsupportedOp]] = {}
     latest: UnsupportedOpError | None = error
     while latest:
         new = [op for op in latest.operations if op.node in places and op.node not in found]
         if not new:
             break
-        found |= {op.node: op for op in new}
+        for op in new:
+            found.setdefault(op.node, []).append(op)
         latest = _refusal(attempt, without(module, found))
     elsewhere = [op for op in error.operations if op.node not in places]
-    if len(found) + len(elsewhere) == len(error.operations):
+    in_order = [op for name in sorted(found, key=places.__getitem__) for op in found[name]]
+    if len(in_order) + len(elsewhere) == len(error.operations):
         return error
-    in_order = [found[name] for name in sorted(found, key=places.__getitem__)]
     return UnsupportedOpError([*in_order, *elsewhere], target=error.target)
 
 
