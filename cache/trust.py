@@ -32,7 +32,7 @@ def check_trusted(directory: Path, *folders: Path) -> None:
     for folder in folders:
         if folder.is_symlink():
             _check_with_those_above(folder.resolve())
-        else:
+        elif folder.exists():  # the directory itself may be a file: that is not a matter of trust
             _check(folder)
 
 
@@ -72,7 +72,7 @@ def _check_with_those_above(place: Path) -> None:
 def _check(path: Path, *, may_be_sticky: bool = False) -> None:
     try:
         status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return
     if may_be_sticky and status.st_mode & stat.S_ISVTX:
         return  # as /tmp is: others may add to it and not exchange what is ours
