@@ -163,7 +163,9 @@ def test_numbers_that_no_program_can_hold_are_found_at_their_line() -> None:
     for name in ("aten.cos.default", "aten.exp.default"):
         assert operation(found, 0, name).route == "Torch-MLIR"
 
-    given = neuron_compile.explain(lambda x: x.float().sin(), torch.ones(2).to(torch.float8_e5m2fnuz))
+    given = neuron_compile.explain(
+        lambda x: x.float().sin(), torch.ones(2).to(torch.float8_e5m2fnuz)
+    )
     assert len(given.graphs[0].failures) == 1
     assert operation(given, 0, "aten.sin.default").route == "Torch-MLIR"
 
