@@ -1,38 +1,41 @@
 """AOTAutograd: from one Dynamo graph to forward, backward and inference graphs.
 
-The only place that falls back to eager.
+AOTAutograd traces the Dynamo graph, with our decompositions, into one joint graph if anything needs
+a gradient; has `_partition` split it into a forward and a backward graph; and calls the compilers
+below with them: the forward's at once, the backward's at the first backward pass. Without gradients
+there is one inference graph. Since the backward graph is known when the forward graph is compiled,
+the conductor is told of it as the upcoming one, and may begin with it.
+
+If nothing about the Dynamo graph depends on this process, what the compilers give can also be kept
+in AOTAutograd's own cache (`warm_start/`), from which a later process restores it without tracing.
+
+This is the only place that falls back to eager.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
-import torch
-import torch._functorch.config as functorch_config
 from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from neuron_compile.compiler import Compiler, PreparedGraph
 from neuron_compile.eager_fallback import compile_around
 from neuron_compile.errors import UnsupportedOpError
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.lazy_table import LazyTable
-from neuron_compile.lowering.decompose.flex_attention import flex_attention_as_products
-from neuron_compile.lowering.decompose.scan_gradient import scan_gradient
 from neuron_compile.lowering.decompose.table import decomposition_table
-from neuron_compile.lowering.decompose.while_loop_gradient import while_loop_gradient
-from neuron_compile.lowering.decompose.whole_operators import whole_operators
 from neuron_compile.lowering.legalize.node_values import output_node
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.save_seed import save_seed
 from neuron_compile.lowering.legalize.strip_results import USER_RESULT_COUNT
 from neuron_compile.lowering.legalize.thread_seeds import thread_seeds
 from neuron_compile.model_name import model_name
+from neuron_compile.tracing import traced_for_lowering
 from neuron_compile.warm_start.eligible import is_settled
 from neuron_compile.warm_start.output_code import Boxed, StorableCode
 from neuron_compile.warm_start.storing import storable_code, storable_compiler, storing
@@ -52,11 +55,8 @@ def compile_with_autograd(
     patches = storing(compiler, model, example_inputs) if is_stored else nullcontext()
 
     def compiler_of(role: GraphRole) -> Callable[..., Any]:
-        if is_stored:
-            return storable_compiler(
-                functools.partial(_compile_storable, compiler, model, pair, role)
-            )
-        return functools.partial(_compile, compiler, model, pair, role)
+        compile_graph = functools.partial(_compile, compiler, model, pair, role, is_stored)
+        return storable_compiler(compile_graph) if is_stored else compile_graph
 
     compile_all = aot_autograd(
         fw_compiler=compiler_of(GraphRole.FORWARD),
@@ -66,39 +66,8 @@ def compile_with_autograd(
         # Looked at when tracing begins: the compilers get ready while it lasts.
         decompositions=LazyTable(functools.partial(_decompositions, compiler)),
     )
-    # Attention is traced as the products and the softmax that it is: the fused CPU kernels are
-    # opaque to the lowering, forward and backward.
-    with (
-        sdpa_kernel(SDPBackend.MATH),
-        _recurrent_layers_as_steps(),
-        whole_operators(),
-        flex_attention_as_products(),
-        while_loop_gradient(),
-        scan_gradient(),
-        _recomputing_by_partition(),
-        patches,
-    ):
+    with traced_for_lowering(), patches:
         return compile_all(gm, example_inputs)
-
-
-@contextmanager
-def _recurrent_layers_as_steps() -> Iterator[None]:
-    """Without oneDNN, PyTorch traces an LSTM as its steps; with it, as one opaque operator."""
-    was_enabled = torch._C._get_mkldnn_enabled()
-    torch._C._set_mkldnn_enabled(False)
-    try:
-        yield
-    finally:
-        torch._C._set_mkldnn_enabled(was_enabled)
-
-
-def _recomputing_by_partition() -> AbstractContextManager[None]:
-    """In graphs that are not split, PyTorch writes checkpointed operations down twice, and gives up
-    on random ones. XLA would make one of the two again."""
-    patch: AbstractContextManager[None] = functorch_config.patch(
-        remat_using_tags_for_fwd_loss_bwd_graph=False
-    )
-    return patch
 
 
 class _Pair:
@@ -115,6 +84,7 @@ class _Pair:
 
 
 def _decompositions(compiler: Compiler) -> dict[Any, Callable[..., Any]]:
+    # Whoever asks for them is about to trace, and so about to compile.
     compiler.warm()
     return decomposition_table()
 
@@ -124,25 +94,14 @@ def _compile(
     model: str,
     pair: _Pair,
     role: GraphRole,
+    is_stored: bool,
     module: GraphModule,
     _inputs: Sequence[Any],
-) -> Boxed:
+) -> Boxed | StorableCode:
+    """What AOTAutograd calls with a graph; it keeps what can be stored."""
     graph = CapturedGraph(model, role, module)
-    return _finish(compiler, graph, pair.upcoming(graph), None)
-
-
-def _compile_storable(
-    compiler: Compiler,
-    model: str,
-    pair: _Pair,
-    role: GraphRole,
-    module: GraphModule,
-    _inputs: Sequence[Any],
-) -> StorableCode:
-    graph = CapturedGraph(model, role, module)
-    return storable_code(
-        compiler, graph, functools.partial(_finish, compiler, graph, pair.upcoming(graph))
-    )
+    finish = functools.partial(_finish, compiler, graph, pair.upcoming(graph))
+    return storable_code(compiler, graph, finish) if is_stored else finish(None)
 
 
 def _finish(

@@ -1,4 +1,12 @@
-"""The conductor: the one file that knows all the stages."""
+"""The conductor: the one file that knows all the stages.
+
+A graph goes through `prepare`, the import into the torch dialect, which takes this process, and
+`finish`: the two actions are carried out, or their results found in the cache, and `_load` makes
+the last one callable. While that is done for a forward graph, the backward graph that is `upcoming`
+is imported and given to a thread (`ahead.py`); its own turn then takes up what that has begun.
+`restore` is the short way for a graph that AOTAutograd's cache remembers: there is no FX graph, so
+it starts from the StableHLO program in the cache.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +137,13 @@ class Compiler:
     def on(self, runner: ActionRunner) -> Compiler:
         """A compiler that differs in what carries out the actions."""
         return Compiler(
-            self.options, self.generator, self.cache, self._observer, runner, self._values
+            self.options,
+            self.generator,
+            self.cache,
+            self._observer,
+            runner,
+            self._values,
+            self.stores_graphs,
         )
 
     def is_built(self, lowered_key: str) -> bool:
