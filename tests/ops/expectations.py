@@ -193,6 +193,8 @@ EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {
         ("matmul", "ldexp", "float_power", "grid_sampler_2d", "grid_sampler_3d"),
         (Expectation("inexact", _ROUNDS, ("float32",), (1e-4, 1e-4)),),
     ),
+    # The rounding of the result, of which the gradient is made, is not always eager's.
+    "softmax": (Expectation("inexact", _ROUNDS, ("bfloat16",), (5e-2, 1e-3)),),
     "nn.functional.conv_transpose3d": (
         Expectation("inexact", _ROUNDS, ("float32", "complex64"), (1e-4, 1e-4)),
     ),

@@ -302,7 +302,9 @@ def test_a_loop_has_as_many_steps_as_the_data_say(steps: int) -> None:
     check_parity(function, tensor(3, 4), torch.tensor(steps))
 
 
-@pytest.mark.parametrize("steps", [0, 1, 3, 128, 129, 300])
+@pytest.mark.parametrize(
+    "steps", [0, 3, 129, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 128, 300))]
+)
 def test_gradient_of_a_loop_whose_length_is_data(steps: int) -> None:
     def function(x: Tensor, weight: Tensor, limit: Tensor) -> Any:
         def body(step: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -404,7 +406,9 @@ def test_scan_over_a_dimension_of_a_permuted_tensor(length: int, reverse: bool) 
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("length", [1, 2, 7, 8])
+@pytest.mark.parametrize(
+    "length", [1, 7, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 8))]
+)
 def test_associative_scan(length: int, reverse: bool) -> None:
     def function(x: Tensor) -> Any:
         return associative_scan(

@@ -97,7 +97,9 @@ MASKS: dict[str, Mask] = {
 }
 
 
-@pytest.mark.parametrize("inside", [False, True], ids=["given", "made inside"])
+@pytest.mark.parametrize(
+    "inside", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["given", "made inside"]
+)
 @pytest.mark.parametrize("name", MASKS)
 def test_block_masks(name: str, inside: bool) -> None:
     mask = MASKS[name]

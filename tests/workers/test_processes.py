@@ -215,6 +215,8 @@ print(process.exitcode, os.path.exists(f"/proc/{queue.get()}"))
 def test_interrupted_action_takes_its_worker_with_it(tmp_path: Path) -> None:
     body = """
 import os, signal, threading
+# A shell that runs the tests in the background has interrupts ignored, children's too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 first = pid()
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:

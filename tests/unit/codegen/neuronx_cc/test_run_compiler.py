@@ -149,10 +149,12 @@ def test_ctrl_c_on_the_terminal_ends_the_compiler(tmp_path: Path) -> None:
     folder, pids = tmp_path / "run", tmp_path / "pids"
     folder.mkdir()
     code = STUBBORN.replace('"pids', f'"{tmp_path}/pids')
+    # A shell that runs the tests in the background has interrupts ignored, children's too.
     script = f"""
-import sys
+import signal, sys
 from pathlib import Path
 from neuron_compile.codegen.neuronx_cc.run_compiler import run_compiler
+signal.signal(signal.SIGINT, signal.default_int_handler)
 command = [sys.executable, "-I", "-S", "-c", {code!r}]
 try:
     run_compiler(command, Path({str(folder)!r}), grace_seconds=0.2)
