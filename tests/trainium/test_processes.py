@@ -77,6 +77,7 @@ def await_no_folders(tmp_path: Path) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_job_uses_what_a_warm_up_with_other_means_has_made(
     start: Callable[..., subprocess.Popen[str]], calls: Any
 ) -> None:

@@ -44,6 +44,7 @@ print(json.dumps({
 pytestmark = pytest.mark.multiprocess
 
 
+@pytest.mark.slow
 def test_a_warmed_cache_suffices_elsewhere(tmp_path: Path) -> None:
     here = Place(tmp_path / "here", PROGRAM, PYTHONHASHSEED="1")
     assert "compiled Sequential backward" in here.warm("--jobs", "1").stderr

@@ -33,7 +33,7 @@ def test_a_workload_has_times_memory_and_operations_of_each_mode() -> None:
         ("dispatch", {"call"}),
         ("product", {"product"}),
         ("threads", {"alone", "after"}),
-        ("operators", set(OPERATORS)),
+        pytest.param("operators", set(OPERATORS), marks=pytest.mark.slow),
     ],
 )
 def test_a_small_case_has_its_series(case: str, series: set[str]) -> None:
