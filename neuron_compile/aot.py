@@ -55,7 +55,9 @@ def compile_with_autograd(
     patches = storing(compiler, model, example_inputs) if is_stored else nullcontext()
 
     def compiler_of(role: GraphRole) -> Callable[..., Any]:
-        compile_graph = functools.partial(_compile, compiler, model, pair, role, is_stored)
+        compile_graph: Callable[..., Any] = functools.partial(
+            _compile, compiler, model, pair, role, is_stored
+        )
         return storable_compiler(compile_graph) if is_stored else compile_graph
 
     compile_all = aot_autograd(
