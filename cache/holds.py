@@ -67,6 +67,11 @@ class Holds:
         self._guard = Guard()
         self._lease: Lease | None = None
 
+    def __del__(self) -> None:
+        # Every `HeldBlobs` keeps this object alive: nothing is held any more.
+        if self._lease is not None:
+            self._lease.close()
+
     def take(self, key: str) -> int:
         """Hold the action `key`, from now on and visible to others, until the number returned is
         let go.

@@ -64,10 +64,15 @@ class Lease:
         os.write(self._descriptor, text.encode())
 
     def abandon(self) -> None:
-        """Close and remove a lease that nobody has written to."""
+        """Close and remove a lease that this process has just begun."""
         os.close(self._descriptor)
         with contextlib.suppress(OSError):
             self.path.unlink()
+
+    def close(self) -> None:
+        """Close and remove the file. That of a parent is left alone."""
+        if self.size() is not None:
+            self.abandon()
 
     def succeed(self, old: Lease) -> int | None:
         """Take the descriptor of `old`, so that a thread about to write to it writes here.

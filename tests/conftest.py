@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,3 +34,6 @@ def fresh_process_state(
     torch.manual_seed(0)
     yield
     torch._dynamo.reset()
+    # Each test's cache is a folder of its own, and an open store keeps a file of it open.
+    if (assembly := sys.modules.get("neuron_compile.assembly")) is not None:
+        assembly._open_cache.cache_clear()

@@ -34,7 +34,9 @@ class Process:
         assert worker.stdout is not None
         worker.stdin.write(json.dumps(request) + "\n")
         worker.stdin.flush()
-        ready, _, _ = select.select([worker.stdout], [], [], self._seconds_limit)
+        poll = select.poll()
+        poll.register(worker.stdout, select.POLLIN)
+        ready = poll.poll(self._seconds_limit * 1000)
         answer = worker.stdout.readline() if ready else ""
         if answer:
             return EntryOutcome.from_json(json.loads(answer))

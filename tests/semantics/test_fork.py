@@ -40,8 +40,10 @@ def in_a_forked_child(check: Callable[[], bool]) -> int:
         except BaseException:
             os._exit(4)
     descriptor = os.pidfd_open(child)
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
     try:
-        if not select.select([descriptor], [], [], SECONDS)[0]:
+        if not poll.poll(SECONDS * 1000):
             os.kill(child, 9)
     finally:
         os.close(descriptor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections import deque
@@ -28,6 +29,21 @@ def test_a_hold_is_seen_by_others_while_its_blobs_live(tmp_path: Path) -> None:
     assert other.everybody() == {_A}
     del again
     assert other.everybody() == mine.everybody() == set()
+
+
+def test_a_store_that_is_gone_leaves_no_file_open_or_behind(tmp_path: Path) -> None:
+    def opened() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    before = opened()
+    holds = Holds(tmp_path, is_recording=True)
+    blobs = holds.blobs({"a": b"1"}, holds.take(_A))
+    del holds
+    assert Holds(tmp_path, is_recording=True).everybody() == {_A}  # by what is read from it
+    del blobs
+    gc.collect()
+    assert opened() == before
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_lease_without_a_living_owner_is_removed(tmp_path: Path) -> None:
