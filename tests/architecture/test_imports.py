@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import sys
 
@@ -17,10 +16,11 @@ HEAVY = ("torch_mlir", "jaxlib", "jax", "numpy", "scipy", "fsspec", "click", "ri
 TIME = """
 import sys, time, json
 import torch
+before = set(sys.modules)
 start = time.process_time()
 import neuron_compile
 seconds = time.process_time() - start
-print(json.dumps([seconds, sorted(sys.modules)]))
+print(json.dumps([seconds, sorted(set(sys.modules) - before)]))
 """
 
 BARE = """
@@ -36,16 +36,17 @@ def answer(code: str) -> list[object]:
     return read
 
 
-def test_import_takes_little_beyond_torch_and_loads_no_compiler() -> None:
-    # Time of this process alone, so that other work on the machine does not count.
+def test_import_adds_a_few_modules_of_ours_to_torch_and_takes_little() -> None:
+    # Time of that process alone and the best of three, so that other work does not count.
     seconds = []
     for _ in range(3):
         took, modules = answer(TIME)
         assert isinstance(took, float)
         assert isinstance(modules, list)
         seconds.append(took)
-        assert not {"torch_mlir", "jaxlib", "jax"} & set(modules)
-    assert statistics.median(seconds) < LIMIT_SECONDS
+        assert {str(name).partition(".")[0] for name in modules} == {"neuron_compile"}
+        assert len(modules) <= 10
+    assert min(seconds) < LIMIT_SECONDS
 
 
 def test_import_alone_does_not_load_torch() -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +23,29 @@ from neuron_compile.target import TARGETS
 
 TESTS = Path(__file__).parents[1]
 
-# One rank of a job: compiles the sum of two matrices through the shared cache.
+# One rank of a job: compiles the sum of two matrices through the shared cache. It says at once that
+# it waits, not after some seconds.
 RANK = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+from neuron_compile.cache import turns
 from stand_ins.fixtures import sum_program
 from trainium.test_cached_compilation import compiled
-result = compiled(Path(sys.argv[2]), sum_program())
+turns._FIRST_WORD = 0.0
+say = lambda line: print(line, flush=True)
+result = compiled(Path(sys.argv[2]), sum_program(), on_wait=say)
 print(result.outcome.value, len(result.blobs["neff"]))
 """
 
 
 def compiled(
-    folder: Path, program: LoweredProgram, *, target: str = "trn2", **settings: Any
+    folder: Path,
+    program: LoweredProgram,
+    *,
+    target: str = "trn2",
+    on_wait: Callable[[str], None] = lambda _: None,
+    **settings: Any,
 ) -> Any:
     """What the conductor does for its second action."""
     generator = NeuronxCodeGenerator(TARGETS[target], **settings)
@@ -45,7 +54,8 @@ def compiled(
     def produce() -> Mapping[str, bytes]:
         return actions.generate(actions.encode_program(program), generator)
 
-    return ActionCache(folder).get_or_produce(key, produce, what="codegen of a sum")
+    cache = ActionCache(folder, on_wait=on_wait)
+    return cache.get_or_produce(key, produce, what="codegen of a sum")
 
 
 def start_rank(folder: Path, **environment: object) -> subprocess.Popen[str]:
@@ -173,7 +183,7 @@ def test_four_ranks_at_once_compile_once(
     compiler: Any, calls: Any, store: Path, tmp_path: Path
 ) -> None:
     ranks = [start_rank(store, delay=1) for _ in range(4)]
-    said = [rank.communicate(timeout=120)[0].split() for rank in ranks]
+    said = [rank.communicate(timeout=120)[0].splitlines()[-1].split() for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0] * 4
     outcomes = [outcome for outcome, _ in said]
     assert outcomes.count("produced") == 1
@@ -192,12 +202,17 @@ def test_killed_rank_holds_nobody_up(
         assert time.monotonic() < deadline
         time.sleep(0.05)
     second = start_rank(store)
-    time.sleep(1.0)  # to have it waiting; the outcome is the same if it is not yet
+    assert second.stdout is not None
+    word = second.stdout.readline()
+    assert f"waiting for process {first.pid}" in word
+    assert "codegen of a sum" in word
+    assert len(calls()) == 1
     first.send_signal(signal.SIGKILL)
     first.communicate()
     assert first.returncode == -signal.SIGKILL
     said, _ = second.communicate(timeout=60)
     assert said.split()[0] == "produced"
+    assert len(calls()) == 2
     deadline = time.monotonic() + 10
     while working_folders(tmp_path):
         assert time.monotonic() < deadline, "the killed rank's folder was left behind"

@@ -140,7 +140,11 @@ def test_job_that_waits_for_a_killed_one_goes_on(
     first = start(STAND_IN_DELAY=120)
     await_call(calls)
     second = start()
-    time.sleep(12)  # to have it waiting; the outcome is the same if it is not yet
+    assert second.stderr is not None
+    word = second.stderr.readline()
+    assert f"waiting for process {first.pid}" in word
+    assert len(calls()) == 1
     first.send_signal(signal.SIGKILL)
     first.communicate()
     finish(second)
+    assert len(calls()) == 1 + GRAPHS
