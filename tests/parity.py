@@ -203,8 +203,12 @@ def check_parity(
 
 
 def raises_like_eager(function: Callable[..., Any], *args: Any) -> None:
-    """Assert that `function` fails in eager and fails when compiled; never a silent result."""
-    with pytest.raises(Exception):  # noqa: B017 - which error is eager's own business
+    """Assert that `function` raises compiled what it raises in eager: the same class.
+
+    So neither a silent result passes, nor an operator that is refused for lack of a lowering.
+    """
+    with pytest.raises(Exception) as eager:
         function(*copy.deepcopy(args))
-    with pytest.raises(Exception):  # noqa: B017 - nor need it be the same class
+    with pytest.raises(Exception) as other:
         compiled(function)(*copy.deepcopy(args))
+    assert other.type is eager.type, f"{other.value!r}, in eager {eager.value!r}"
