@@ -37,3 +37,5 @@ def fresh_process_state(
     # Each test's cache is a folder of its own, and an open store keeps a file of it open.
     if (assembly := sys.modules.get("neuron_compile.assembly")) is not None:
         assembly._open_cache.cache_clear()
+    if (portable := sys.modules.get("neuron_compile.warm_start.portable")) is not None:
+        portable._stores.clear()
