@@ -97,7 +97,9 @@ class ActionCache:
         found = self._local.look_up(key.digest)
         if found is not None:
             return self._hit(Outcome.HIT, found, start)
-        if not self._local.is_writable or key.digest in self._reentry.keys:
+        # Who may not produce waits for nobody: what another one is still making is a miss.
+        takes_no_turn = self.policy.require_cache or not self._local.is_writable
+        if takes_no_turn or key.digest in self._reentry.keys:
             return self._fetch_or_produce(key, produce, name, start)
         with self._turns.take(key.digest, name) as turn:
             for failure in turn.failures:
