@@ -43,6 +43,8 @@ _KEPT: Final = frozenset(
         # Its rule makes a primitive of it whose result is a view: graphs of control flow, which are
         # traced twice, may hold none.
         _aten.squeeze.dims,
+        # Its rule makes a sum of products, which rounds more often than a product of matrices does.
+        _aten.mv.default,
         # Its rule reads a 0-d index as a Python number.
         _aten.take.default,
         _aten.put.default,

@@ -11,6 +11,7 @@ from neuron_compile.lowering.legalize.drop_no_ops import drop_no_ops
 from neuron_compile.lowering.legalize.fill_empty_results import fill_empty_results
 from neuron_compile.lowering.legalize.fill_factories import fill_factories
 from neuron_compile.lowering.legalize.fold_constants import fold_constants
+from neuron_compile.lowering.legalize.keep_roundings import keep_roundings
 from neuron_compile.lowering.legalize.keep_signed_zeros import keep_signed_zeros
 from neuron_compile.lowering.legalize.match_scalars import match_scalars
 from neuron_compile.lowering.legalize.normalize_slices import normalize_slices
@@ -20,6 +21,7 @@ from neuron_compile.lowering.legalize.reject_unknown_dtypes import reject_unknow
 from neuron_compile.lowering.legalize.replace_copies import replace_copies
 from neuron_compile.lowering.legalize.replace_prims import replace_prims
 from neuron_compile.lowering.legalize.replace_resizes import replace_resizes
+from neuron_compile.lowering.legalize.spell_small_products import spell_small_products
 from neuron_compile.lowering.legalize.store_constants import store_constants
 from neuron_compile.lowering.legalize.use_cpu_device import use_cpu_device
 from neuron_compile.lowering.legalize.widen_low_precision import widen_low_precision
@@ -45,6 +47,9 @@ PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     match_scalars,
     # Constants have been computed in their own precision by now.
     widen_low_precision,
+    # Its products and sums are for the next one.
+    spell_small_products,
+    keep_roundings,
     normalize_slices,
     store_constants,
 )
