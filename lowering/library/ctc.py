@@ -2,6 +2,10 @@
 
 Forward and backward variables as in https://www.cs.toronto.edu/~graves/icml_2006.pdf, in the
 logarithm. State `2 i + 1` of an alignment stands for the i-th label, the even ones for blanks.
+
+The logarithms are large and the gradient is made of their differences, so that every rounding here
+is where ATen rounds; its exponentials and logarithms of float32 are those of the C library, which
+computes them in float64.
 """
 
 from __future__ import annotations
@@ -11,7 +15,6 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
-from jax.nn import logsumexp
 
 from neuron_compile.lowering.program import TensorSpec
 
@@ -48,7 +51,10 @@ def loss(
     last = jnp.take_along_axis(alpha, ending.astype(jnp.int64), axis=1)[:, 0]
     position, end = _position(states), 2 * sequences[:, None]
     is_end = (position == end) | ((position == end - 1) & (end > 0))
-    likelihood = logsumexp(jnp.where(is_end, last, -jnp.inf), axis=1)
+    beyond = jnp.where(is_end, last, -jnp.inf)
+    greatest = _finite(jnp.max(beyond, axis=1))
+    ways = jnp.sum(_exp(beyond - greatest[:, None]), axis=1)
+    likelihood = _log(ways) + greatest
     nothing = jnp.where(sequences == 0, 0.0, jnp.inf)
     return jnp.where(times == 0, nothing, -likelihood), alpha
 
@@ -85,12 +91,9 @@ def loss_backward(
     nowhere = jnp.full(emitted.shape[1:], -jnp.inf, emitted.dtype)
     _, beta = lax.scan(step, nowhere, (clock, emitted), reverse=True)
     loss_of_each = neg_log_likelihood[None, :, None]
-    both = jnp.moveaxis(log_alpha, 1, 0) + beta
-    # Each state's share of all alignments: at most 1.
-    share = jnp.where(jnp.isfinite(both), jnp.exp(both + loss_of_each - emitted), 0)
-    sequence = lax.broadcasted_iota(jnp.int64, labels.shape, 0)
-    expected = jnp.zeros_like(log_probs).at[:, sequence, labels].add(share)
-    gradient = (jnp.exp(log_probs) - expected) * grad[:, None]
+    collected = _collected(jnp.moveaxis(log_alpha, 1, 0) + beta, labels, log_probs)
+    share = _exp(collected + loss_of_each - log_probs)
+    gradient = (_exp(log_probs) - share) * grad[:, None]
     impossible = 0.0 if zero_infinity else jnp.nan
     gradient = jnp.where(jnp.isinf(loss_of_each), impossible, gradient)
     return jnp.where(clock[:, None, None] < times[:, None], gradient, 0)
@@ -127,12 +130,45 @@ def _may_skip(labels: Any) -> Any:
     return is_label & (_position(labels.shape[1]) > 1) & (labels != before)
 
 
+def _collected(states: Any, labels: Any, log_probs: Any) -> Any:
+    """Log of the sum over each class's states, from the last to the first, `[T, N, classes]`."""
+    time = lax.broadcasted_iota(jnp.int64, states.shape[:2], 0)
+    sequence = lax.broadcasted_iota(jnp.int64, states.shape[:2], 1)
+
+    def step(collected: Any, at: tuple[Any, Any]) -> tuple[Any, None]:
+        state, label = at
+        place = (time, sequence, jnp.broadcast_to(label, time.shape))
+        before = collected[place]
+        greatest = _finite(jnp.maximum(before, state))
+        both = _log(_exp(before - greatest) + _exp(state - greatest)) + greatest
+        return collected.at[place].set(jnp.where(jnp.isneginf(before), state, both)), None
+
+    nothing = jnp.full_like(log_probs, -jnp.inf)
+    each = (jnp.moveaxis(states, 2, 0), jnp.swapaxes(labels, 0, 1))
+    collected, _ = lax.scan(step, nothing, each, reverse=True)
+    return collected
+
+
 def _sum_of_three(values: Any, may_skip: Any, direction: int) -> Any:
     """Log of the sum over a state, its neighbour, and the one beyond it where that is allowed."""
     one, two = (_shifted(values, direction * distance) for distance in (1, 2))
-    return jnp.logaddexp(
-        jnp.logaddexp(values, one), jnp.where(may_skip, two, -jnp.inf).astype(values.dtype)
-    )
+    two = jnp.where(may_skip, two, -jnp.inf).astype(values.dtype)
+    greatest = _finite(jnp.maximum(jnp.maximum(values, one), two))
+    total = _exp(values - greatest) + _exp(one - greatest) + _exp(two - greatest)
+    return _log(total) + greatest
+
+
+def _finite(greatest: Any) -> Any:
+    """0 in the place of the logarithm of 0, which cannot be subtracted from itself."""
+    return jnp.where(jnp.isneginf(greatest), 0, greatest)
+
+
+def _exp(array: Any) -> Any:
+    return jnp.exp(array.astype(jnp.float64)).astype(array.dtype)
+
+
+def _log(array: Any) -> Any:
+    return jnp.log(array.astype(jnp.float64)).astype(array.dtype)
 
 
 def _shifted(values: Any, distance: int) -> Any:

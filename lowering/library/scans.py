@@ -25,13 +25,17 @@ def cumprod(self: Any, dim: int, *, dtype: Any | None = None) -> Any:
 
 
 def logcumsumexp(self: Any, dim: int) -> Any:
-    """`aten.logcumsumexp`, without overflow."""
-    array = widen(at_least_1d(self))
+    """`aten.logcumsumexp`, without overflow.
+
+    ATen keeps the running sum in float64 and rounds each result. The difference of two such sums,
+    of which the gradient is made, has no more digits than this leaves.
+    """
+    array = at_least_1d(self)
     axis = canonical(dim, array.ndim)
     if is_complex(array):
         return _in_sequence(_complex_logaddexp, array, axis).reshape(self.shape)
-    scanned = lax.associative_scan(jnp.logaddexp, array, axis=axis)
-    return scanned.reshape(self.shape)
+    scanned = lax.associative_scan(jnp.logaddexp, array.astype(jnp.float64), axis=axis)
+    return scanned.astype(widen(array).dtype).reshape(self.shape)
 
 
 def _complex_logaddexp(left: Any, right: Any) -> Any:
