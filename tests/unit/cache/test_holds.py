@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import threading
@@ -34,11 +33,8 @@ def test_a_hold_is_seen_by_others_while_its_blobs_live(tmp_path: Path) -> None:
 
 def test_a_store_that_is_gone_leaves_no_file_open_or_behind(tmp_path: Path) -> None:
     def opened() -> set[str]:
-        paths = set()
-        for descriptor in os.listdir("/proc/self/fd"):
-            with contextlib.suppress(OSError):
-                paths.add(os.readlink(f"/proc/self/fd/{descriptor}"))
-        return {path for path in paths if path.startswith(str(tmp_path))}
+        links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+        return {path for path in map(os.path.realpath, links) if path.startswith(str(tmp_path))}
 
     holds = Holds(tmp_path, is_recording=True)
     blobs = holds.blobs({"a": b"1"}, holds.take(_A))
