@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from parity import check_parity
+from parity import check_parity, compiled
 
 LOW = [torch.bfloat16, torch.float16]
 
@@ -37,6 +37,36 @@ def test_norms_and_losses(dtype: torch.dtype) -> None:
     check_parity(function, x, bound=2e-2)
     target = torch.tensor([3, 200])
     check_parity(lambda x: F.cross_entropy(x, target), x, grad=True, bound=2e-2)
+
+
+@pytest.mark.parametrize("dtype", LOW)
+def test_statistics_of_thousands_of_equal_numbers(dtype: torch.dtype) -> None:
+    """In 16 bits a sum of these would stand still long before its end, and be far off."""
+    x = torch.full((4, 8192), 0.2, dtype=dtype)
+    x[:, ::2] = -0.1
+
+    def function(x: Tensor) -> tuple[Tensor, ...]:
+        norms = x.norm(), x.norm(dim=1), torch.linalg.vector_norm(x, 1)
+        moments = x.var(1), x.std(), x.mean(1), torch.var_mean(x, dim=1)[1]
+        normalized = F.layer_norm(x, (8192,))[:, :2], F.group_norm(x[None], 4)[0, :, :2]
+        losses = F.mse_loss(x, -x), F.l1_loss(x, -x), F.smooth_l1_loss(x, -x)
+        return (*norms, *moments, *normalized, *losses, x.logsumexp(1), x.softmax(1)[:, :2])
+
+    check_parity(function, x)
+
+
+@pytest.mark.parametrize("dtype", LOW)
+def test_gradients_that_add_up_thousands_of_terms(dtype: torch.dtype) -> None:
+    def function(x: Tensor, bias: Tensor, weight: Tensor) -> Tensor:
+        return (x + bias) @ weight
+
+    x, ones = torch.full((4096, 4), 0.2, dtype=dtype), torch.ones(4, 4, dtype=dtype)
+    bias, weight = torch.zeros(4, dtype=dtype).requires_grad_(), ones.requires_grad_()
+    gradients = []
+    for wrap in (lambda f: f, compiled):
+        found = torch.autograd.grad(wrap(function)(x, bias, weight).sum(), (bias, weight))
+        gradients.append(found)
+    torch.testing.assert_close(gradients[1], gradients[0])
 
 
 def test_autocast_rounds_where_eager_rounds() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import select
 from typing import TYPE_CHECKING
@@ -92,6 +93,20 @@ def test_child_compiles_before_the_parent_did() -> None:
     function = compiled(lambda x: x - 1)
     assert in_a_forked_child(lambda: torch.equal(function(torch.ones(2)), torch.zeros(2))) == 0
     assert torch.equal(function(torch.ones(2)), torch.zeros(2))
+
+
+def test_daemonic_child_compiles_something_new() -> None:
+    """A data loader's workers are such, and may have no children by `multiprocessing`."""
+    new = compiled(lambda x: x * 5)
+
+    def check() -> None:
+        assert multiprocessing.current_process().daemon
+        os._exit(0 if torch.equal(new(torch.ones(2)), torch.full((2,), 5.0)) else 3)
+
+    child = multiprocessing.get_context("fork").Process(target=check, daemon=True)
+    child.start()
+    child.join(SECONDS)
+    assert child.exitcode == 0
 
 
 def test_several_children_at_once() -> None:

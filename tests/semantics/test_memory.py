@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from parity import compiled
+from parity import compiled, neuron_only
 
 
 def collect() -> None:
@@ -38,6 +38,25 @@ def test_deleted_model_its_arguments_and_results_are_freed() -> None:
     references = {name: weakref.ref(value) for name, value in train_once().items()}
     collect()
     assert [name for name, reference in references.items() if reference() is not None] == []
+
+
+@neuron_only
+def test_executables_are_freed_with_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    from neuron_compile.runtime.pjrt_executable import PjrtExecutable
+
+    alive: weakref.WeakSet[PjrtExecutable] = weakref.WeakSet()
+    load = PjrtExecutable._load
+
+    def note(self: PjrtExecutable) -> None:
+        alive.add(self)
+        load(self)
+
+    monkeypatch.setattr(PjrtExecutable, "_load", note)
+    train_once()
+    assert len(alive) == 2
+    collect()
+    gc.collect()  # the autograd function of the first round held them
+    assert len(alive) == 0
 
 
 def test_argument_and_result_are_freed_while_the_function_lives() -> None:

@@ -104,6 +104,17 @@ def test_optimization_level_of_one_function_does_not_change_the_precision_of_ano
         torch.testing.assert_close(y, x @ x, rtol=1e-5, atol=1e-4)
 
 
+def test_rounding_asked_for_by_one_function_is_not_done_in_another() -> None:
+    x = torch.randn(64, 64)
+    rounded = x.bfloat16().float() @ x.bfloat16().float()
+    assert (rounded - x @ x).abs().max() > 1e-2
+    device_like = compiled(lambda t: t @ t, options={"auto_cast": "matmult"})
+    plain = compiled(lambda t: t @ t)
+    for _ in range(2):
+        torch.testing.assert_close(device_like(x), rounded, rtol=1e-5, atol=1e-4)
+        torch.testing.assert_close(plain(x), x @ x, rtol=1e-5, atol=1e-4)
+
+
 def test_model_name_shows_in_the_report() -> None:
     from neuron_compile import report
 
