@@ -13,7 +13,6 @@ from torch.fx import GraphModule, Node
 
 from neuron_compile.lowering.decompose.leftovers import decompose_leftovers
 from neuron_compile.lowering.errors import SourceLine
-from neuron_compile.lowering.import_fx import import_fx, operand_types
 from neuron_compile.lowering.legalize.collect_checks import collect_checks
 from neuron_compile.lowering.legalize.copy_graph import copy_graph
 from neuron_compile.lowering.legalize.cross_boundary import cross_boundary
@@ -111,6 +110,9 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
         seed_count=int(has_seed),
         checks=collected,
     )
+    # Loads Torch-MLIR, which a process that finds everything in the cache does without.
+    from neuron_compile.lowering.import_fx import import_fx
+
     program = import_fx(legal)
     origins = tuple(map(_origin, numbered_nodes(legal)))
     return FxLowering(program, signature, origins, demoted, legal)
@@ -123,6 +125,8 @@ def _collect_checks(module: GraphModule) -> tuple[RuntimeCheck, ...]:
 
 
 def _origin(node: Node) -> NodeOrigin:
+    from neuron_compile.lowering.import_fx import operand_types
+
     name = node.meta.get(ORIGIN, node.name)
     return NodeOrigin(name, str(node.target), operand_types(node), source_line(node))
 

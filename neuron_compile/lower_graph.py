@@ -13,7 +13,6 @@ from neuron_compile.errors import (
 )
 from neuron_compile.lowering.diagnostics import ConversionFailure, FailedNode
 from neuron_compile.lowering.from_fx import FxLowering
-from neuron_compile.lowering.import_fx import has_library_body, import_fx
 from neuron_compile.lowering.legalize.regions import numbered_nodes
 from neuron_compile.lowering.program import TorchProgram
 from neuron_compile.target import Target
@@ -42,13 +41,24 @@ def lower_graph(
             if not more:
                 raise _explained(failure, imported, forced, convert, target) from failure
             forced |= more
-            program = import_fx(imported.legal_module, forced=forced)
+            program = _import(imported, forced)
+
+
+def _import(
+    imported: FxLowering, forced: frozenset[int], opaque: frozenset[int] = frozenset()
+) -> TorchProgram:
+    # Loads Torch-MLIR, which a process that finds everything in the cache does without.
+    from neuron_compile.lowering.import_fx import import_fx
+
+    return import_fx(imported.legal_module, forced=forced, opaque=opaque)
 
 
 def _in_library(
     imported: FxLowering, failed: Iterable[FailedNode], forced: frozenset[int]
 ) -> frozenset[int]:
     """Those of `failed` that the library could take and has not been given yet."""
+    from neuron_compile.lowering.import_fx import has_library_body
+
     nodes = numbered_nodes(imported.legal_module)
     numbers = {node.number for node in failed} - forced
     return frozenset(number for number in numbers if has_library_body(nodes[number]))
@@ -84,7 +94,7 @@ def _further_failures(
     convert: Callable[[TorchProgram], None],
 ) -> dict[int, FailedNode]:
     """What fails when the known failures are cut out of the graph."""
-    program = import_fx(imported.legal_module, forced=forced, opaque=frozenset(failed))
+    program = _import(imported, forced, opaque=frozenset(failed))
     try:
         convert(program)
     except ConversionFailure as failure:

@@ -110,7 +110,7 @@ def test_graph_breaks_are_told_with_line_and_reason() -> None:
 def lacking(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Called with operators' names, it takes their lowering away."""
     from neuron_compile.errors import UnsupportedOpError
-    from neuron_compile.lowering import from_fx as module
+    from neuron_compile.lowering import import_fx as module
     from neuron_compile.lowering.source_lines import source_line
 
     missing: set[str] = set()
