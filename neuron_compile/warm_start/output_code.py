@@ -7,6 +7,7 @@ what is relied upon.
 from __future__ import annotations
 
 import contextvars
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -40,12 +41,15 @@ class StorableCode(OutputCode):
     bytes and never native code.
     """
 
-    def __init__(self, stored: StoredGraph | None, compile_it: Callable[[], Boxed]) -> None:
+    def __init__(
+        self, stored: StoredGraph | None, compile_it: Callable[[], Boxed] | None = None
+    ) -> None:
         super().__init__()
         # On the instance, not the class: torch.compile wraps callables and copies their __dict__.
         self._boxed_call = True
         self._stored = stored
-        self._compile_it: Callable[[], Boxed] | None = compile_it
+        # What is still to be done; the copies that torch makes share it.
+        self._pending: list[Callable[[], Boxed]] = [compile_it] if compile_it else []
         self._callable: Boxed | None = None
         self._lock = Guard()
 
@@ -57,16 +61,19 @@ class StorableCode(OutputCode):
         """Do not wait for the first call. Raises what compiling raises, each time."""
         with self._lock:
             if self._callable is None:
-                assert self._compile_it is not None
-                self._callable = self._compile_it()
-                self._compile_it = None
+                if not self._pending:
+                    raise BypassAOTAutogradCache(
+                        "a graph of backend neuron was called before it was restored"
+                    )
+                self._callable = self._pending[0]()
+                self._pending.clear()
             return self._callable
 
     def prepare_for_serialization(self) -> None:
         """Called on a shallow copy that is to be pickled."""
         if self._stored is None:
             raise BypassAOTAutogradCache("a graph of backend neuron is not plain data")
-        self._callable = self._compile_it = None
+        self._callable = None
 
     def post_compile(self, _example_inputs: Any, _constants: Any, _graph_kwargs: Any) -> None:
         """Called on what was unpickled. A raise makes torch compile anew."""
@@ -88,17 +95,26 @@ class StorableCode(OutputCode):
     def __getstate__(self) -> dict[str, bytes]:
         if self._stored is None:
             raise BypassAOTAutogradCache("a graph of backend neuron is not plain data")
+        if _restore.get() is None:
+            self._compile_for_others()
         return {"stored": self._stored.encode()}
 
     def __setstate__(self, state: dict[str, bytes]) -> None:
         stored = StoredGraph.decode(state["stored"])
-        self.__init__(stored, _is_restored)  # type: ignore[misc]
+        self.__init__(stored)  # type: ignore[misc]
 
-    def __deepcopy__(self, _memo: dict[int, Any]) -> StorableCode:
-        copied = StorableCode(self._stored, self._compile_it or _is_restored)
+    def _compile_for_others(self) -> None:
+        # Not within a compilation, the user saves a function, for processes that will find no graph
+        # in it to compile: the artifact cache must have all of it by then.
+        with self._lock:
+            for compile_it in self._pending:
+                compile_it()
+
+    def __copy__(self) -> StorableCode:
+        copied = StorableCode(self._stored)
+        copied._pending, copied._lock = self._pending, self._lock
         copied._callable = self._callable
         return copied
 
-
-def _is_restored() -> Boxed:
-    raise BypassAOTAutogradCache("a graph of backend neuron was called before it was restored")
+    def __deepcopy__(self, _memo: dict[int, Any]) -> StorableCode:
+        return copy.copy(self)

@@ -61,6 +61,26 @@ def test_the_copy_that_is_saved_leaves_the_original_callable() -> None:
     assert code([1]) == copy.deepcopy(code)([1]) == [2]
 
 
+def test_what_the_user_saves_is_compiled_first_and_what_torch_saves_by_itself_is_not() -> None:
+    compilations: list[int] = []
+
+    def compile_it() -> Any:
+        compilations.append(1)
+        return double
+
+    code = StorableCode(STORED, compile_it)
+    kept = copy.copy(code)
+    kept.prepare_for_serialization()
+    with restoring_by(lambda _stored: None):
+        pickle.dumps(kept)
+    assert compilations == []
+    pickle.dumps(kept)
+    assert compilations == [1]
+    assert code([1]) == [2]
+    pickle.dumps(kept)
+    assert len(compilations) == 2, "nothing is left to be done"
+
+
 def test_what_is_not_plain_data_is_not_saved() -> None:
     code = StorableCode(None, lambda: double)
     with pytest.raises(BypassAOTAutogradCache):
