@@ -424,6 +424,8 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten.triangular_solve.default": LibraryOp("solvers:triangular_solve"),
     "aten.linalg_lu_solve.default": LibraryOp("solvers:lu_solve"),
     "aten._linalg_solve_ex.default": LibraryOp("solvers:solve_ex"),
+    "aten.linalg_ldl_factor_ex.default": LibraryOp("bunch_kaufman:ldl_factor_ex"),
+    "aten.linalg_ldl_solve.default": LibraryOp("bunch_kaufman:ldl_solve"),
     "aten.linalg_inv_ex.default": LibraryOp("solvers:inv_ex"),
     "aten.cholesky_solve.default": LibraryOp("solvers:cholesky_solve"),
     "aten.cholesky_inverse.default": LibraryOp("solvers:cholesky_inverse"),
