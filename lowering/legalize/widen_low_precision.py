@@ -25,11 +25,12 @@ _WITH_NUMBERS: Final = (
     _aten.rsub.Scalar,
     _aten.mul.Tensor,
     _aten.mul.Scalar,
+)
+# Several steps in Torch-MLIR or XLA, one kernel in eager.
+_COMPOSITE: Final = (
+    # XLA multiplies by a reciprocal, which it would round to 16 bits.
     _aten.div.Tensor,
     _aten.div.Scalar,
-)
-# Several steps in Torch-MLIR, one kernel in eager.
-_COMPOSITE: Final = (
     _aten.gelu.default,
     _aten.gelu_backward.default,
     _aten.silu.default,
