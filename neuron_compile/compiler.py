@@ -196,7 +196,7 @@ class Compiler:
         with stopwatch(Stage.IMPORT) as watch:
             imported = from_fx(graph.module, checks=self._wants_checks(graph))
         settle_float64(graph, imported.demoted, self.options)
-        self._tell(graph, Stage.IMPORT, watch, dumps=lambda: _texts(imported))
+        self._tell(graph, Stage.IMPORT, watch, dumps=lambda: self._texts(imported))
         return imported
 
     def _wants_checks(self, graph: CapturedGraph) -> bool:
@@ -264,9 +264,9 @@ class Compiler:
             StageEvent(graph, stage, watch.seconds, outcome, byte_count, dumps)
         )
 
-
-def _texts(imported: FxLowering) -> Mapping[str, str]:
-    return {
-        "fx.txt": imported.legal_module.print_readable(print_output=False),
-        "torch.mlir": imported.program.module,
-    }
+    def _texts(self, imported: FxLowering) -> Mapping[str, str]:
+        return {
+            "fx.txt": imported.legal_module.print_readable(print_output=False),
+            "torch.mlir": imported.program.module,
+            "key.txt": f"{self._build.lower_key(imported).digest}\n",
+        }

@@ -13,7 +13,8 @@ class DebugFolder:
     """The observer behind `NEURON_COMPILE_DEBUG_DIR`.
 
     Each graph gets a folder `<process>_<number>_<model>_<role>` with `fx.txt`, `torch.mlir`,
-    `stablehlo.mlir`, `program.json`, `manifest.json` and the NEFF, for cached graphs too.
+    `stablehlo.mlir`, `program.json`, `manifest.json` and the NEFF, for cached graphs too, and
+    `key.txt`, which `neuron-compile cache show` and `key` know the graph by.
     """
 
     def __init__(self, root: Path) -> None:

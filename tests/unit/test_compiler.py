@@ -88,7 +88,10 @@ def test_dumps_are_there_for_fresh_and_cached_graphs(tmp_path: Path) -> None:
         {name for e in part for name in e.dumps()}
         for part in (recorder.events[:4], recorder.events[4:])
     ]
-    expected = {"fx.txt", "torch.mlir", "stablehlo", "program.json", "manifest.json", "neff"}
+    expected = {
+        *("fx.txt", "torch.mlir", "key.txt"),
+        *("stablehlo", "program.json", "manifest.json", "neff"),
+    }
     assert dumps == [expected, expected]
     assert recorder.events[2].byte_count == sum(map(len, recorder.events[2].dumps().values()))
 

@@ -11,11 +11,15 @@ import torch
 
 from fx_graphs import capture
 from neuron_compile.artifact.neff import unpack_neff
+from neuron_compile.cache import ActionCache
 from neuron_compile.debug_folder import DebugFolder
 from neuron_compile.graph import CapturedGraph, GraphRole
 from neuron_compile.observe import Stage, StageEvent
 
-FILES = {"fx.txt", "torch.mlir", "stablehlo.mlir", "program.json", "manifest.json", "neff"}
+FILES = {
+    *("fx.txt", "torch.mlir", "stablehlo.mlir", "program.json", "manifest.json", "neff"),
+    "key.txt",
+}
 
 
 def test_cold_and_warm_runs_leave_the_same_files_with_the_same_content(
@@ -25,9 +29,9 @@ def test_cold_and_warm_runs_leave_the_same_files_with_the_same_content(
     for run in ("cold", "warm"):
         monkeypatch.setenv("NEURON_COMPILE_DEBUG_DIR", str(tmp_path / run))
         torch._dynamo.reset()
-        module = torch.nn.Linear(3, 2)
+        module = torch.nn.Linear(16, 8)
         compiled = torch.compile(module, backend="neuron", dynamic=False)
-        compiled(torch.ones(4, 3)).sum().backward()
+        compiled(torch.ones(16, 16)).sum().backward()
         folders = sorted(
             (tmp_path / run).iterdir(), key=lambda folder: folder.name.split("_", 2)[2]
         )
@@ -43,6 +47,8 @@ def test_cold_and_warm_runs_leave_the_same_files_with_the_same_content(
     assert b"stablehlo.dot_general" in forward["stablehlo.mlir"]
     assert json.loads(forward["manifest.json"])["target"] == "host"
     assert unpack_neff(forward["neff"]).is_host
+    entries = {entry.key: entry for entry in ActionCache(tmp_path / "neuron-cache").entries()}
+    assert entries[forward["key.txt"].decode().strip()].what.startswith("lower of Linear forward")
 
 
 def event(model: str) -> StageEvent:
