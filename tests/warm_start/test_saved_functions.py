@@ -42,7 +42,7 @@ def save(file: Path) -> None:
 def load(file: Path) -> Any:
     torch._dynamo.reset()
     counters.clear()
-    return torch.compiler.load_compiled_function(io.BytesIO(file.read_bytes()))  # type: ignore[attr-defined]
+    return torch.compiler.load_compiled_function(io.BytesIO(file.read_bytes()))
 
 
 def test_training_step_is_loaded_without_tracing(
