@@ -40,6 +40,7 @@ class Build:
         runner, target = self._runner, self._generator.target
 
         def produce() -> Blobs:
+            log.info("%s: %s begins", name, Stage.LOWER)
             return lower_graph(imported, runner.lower, runner.convert, target)
 
         while True:
@@ -65,6 +66,7 @@ class Build:
         """The blobs of the artifact. Raises `CodegenError`."""
 
         def produce() -> Blobs:
+            log.info("%s: %s for %s begins", name, Stage.CODEGEN, self._generator.target.name)
             return self._runner.generate(lowered.blobs)
 
         return self._cache.get_or_produce(

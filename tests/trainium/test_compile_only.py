@@ -289,6 +289,32 @@ def test_internal_error_of_the_compiler_points_at_the_users_line(compiler: Any) 
     assert any(__file__ in place and "x @ x" in place for place in error.where)
 
 
+def test_log_says_what_begins_how_it_goes_and_how_it_ended_and_a_hit_is_silent(
+    compiler: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    compiler(delay=2.5)
+
+    def said() -> list[str]:
+        caplog.clear()
+        torch._dynamo.reset()
+        with caplog.at_level(logging.INFO, "neuron_compile"), torch.no_grad():
+            compiled(Net(), options=TRN2)(torch.ones(3, 4))
+        lines = [record.getMessage() for record in caplog.records]
+        return [line for line in lines if "begins" in line or "neuronx-cc," in line]
+
+    begun, second, *beats, host = said()
+    assert begun.startswith("Net inference (graph")
+    assert begun.endswith("lower begins")
+    assert second.endswith("codegen for trn2 begins")
+    assert host.endswith("codegen for host begins")
+    assert [beat.split()[1] for beat in beats[:2]] == ["1", "2"]
+    assert all("pass with" in beat for beat in beats)
+    ended = [r.getMessage() for r in caplog.records if ": codegen produced in" in r.getMessage()]
+    assert len(ended) == 1
+    assert ended[0].startswith("Net inference (graph")
+    assert said() == []
+
+
 def test_time_limit_ends_the_compiler_and_progress_is_logged_meanwhile(
     compiler: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
