@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from neuron_compile.assembly import cache_for
-from neuron_compile.cache import ActionCache, CacheError, Limits
+from neuron_compile.cache import ActionCache, CacheError, Limits, bundle
+from neuron_compile.cli.foreign_entries import foreign_entries
 from neuron_compile.lowering.stablehlo_text import stablehlo_text
 from neuron_compile.settings import parse_size, read_settings
 
@@ -218,12 +219,20 @@ def export_(store: ActionCache, file: Path, keys: tuple[str, ...], as_json: bool
 @_JSON
 @click.pass_obj
 def import_(store: ActionCache, file: Path, as_json: bool) -> None:
-    """Take over the entries of FILE: all of them, or none if any is damaged."""
+    """Take over the entries of FILE: all of them, or none if any is damaged.
+
+    Those with code for another processor are named: they are kept, and of no use here.
+    """
     done = store.import_bundle(file)
+    with file.open("rb") as stream:
+        keys = bundle.index(stream).actions
+    foreign = foreign_entries(entry for entry in store.entries(None) if entry.key in keys)
     if as_json:
-        _print_json(dataclasses.asdict(done))
-    else:
-        click.echo(f"{done.entries:,} entries, {done.added:,} of them new")
+        _print_json({**dataclasses.asdict(done), "foreign": [entry.key for entry in foreign]})
+        return
+    click.echo(f"{done.entries:,} entries, {done.added:,} of them new")
+    for entry in foreign:
+        click.echo(f"{entry.key[:_SHORT]} is for another processor: {entry.what}")
 
 
 @cache.command()
