@@ -12,13 +12,14 @@ from typing import Final
 import torch
 from torch.fx import GraphModule
 
-from neuron_compile.lowering.legalize.keep_roundings import SIZE_LIMIT
 from neuron_compile.lowering.legalize.node_values import call, calls, value
 
 _aten = torch.ops.aten
 
 # Multiplications for one matrix. From here on ATen calls a BLAS, which contracts as XLA does.
 _LOOP_LIMIT: Final = 400
+# Multiplications for all matrices together: so few cost nothing beside the call of a program.
+_TERM_LIMIT: Final = 1024
 
 
 def spell_small_products(module: GraphModule) -> None:
@@ -30,7 +31,7 @@ def spell_small_products(module: GraphModule) -> None:
         batch = math.prod(result.shape[:-2])
         if result.dtype not in (torch.float32, torch.float64) or not terms:
             continue
-        if terms >= _LOOP_LIMIT * batch or terms > SIZE_LIMIT:
+        if terms >= _LOOP_LIMIT * batch or terms > _TERM_LIMIT:
             continue
         with module.graph.inserting_before(node):
             columns = call(module, node, _aten.unsqueeze.default, left, -1)

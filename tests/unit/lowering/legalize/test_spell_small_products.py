@@ -6,9 +6,9 @@ import torch
 from fx_graphs import capture, run, targets
 from neuron_compile.lowering.legalize.spell_small_products import spell_small_products
 
-SPELLED = [((2, 4), (4, 3)), ((1, 9), (9, 1)), ((7, 2, 3), (7, 3, 2))]
+SPELLED = [((2, 4), (4, 3)), ((1, 9), (9, 1)), ((37, 3, 3), (37, 3, 3))]
 # As many multiplications as ATen gives to a BLAS; more elements than cost nothing; none at all.
-LEFT = [((10, 4), (4, 10)), ((200, 3, 3), (200, 3, 3)), ((3, 0), (0, 3)), ((0, 3), (3, 2))]
+LEFT = [((10, 4), (4, 10)), ((38, 3, 3), (38, 3, 3)), ((3, 0), (0, 3)), ((0, 3), (3, 2))]
 
 
 @pytest.mark.parametrize(("left", "right"), SPELLED)
