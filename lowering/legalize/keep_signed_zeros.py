@@ -19,7 +19,8 @@ def keep_signed_zeros(module: GraphModule) -> None:
     Torch-MLIR and XLA simplify as if -0.0 were 0.0.
 
     `x + 0` is 0.0 at -0.0, not `x`; of equal zeros a bound keeps the element, where StableHLO's
-    maximum takes the positive one; a root of -0.0 is -0.0, where its power is 0.0.
+    maximum takes the positive one, of which Torch-MLIR makes `elu` too; a root of -0.0 is -0.0,
+    where its power is 0.0.
     """
     for node in calls(module, *_REWRITES):
         result = value(node)
@@ -76,6 +77,15 @@ def _clamp_max(writer: _Writer, operand: Node, bound: float) -> Node | None:
     return _clamp(writer, operand, max=bound)
 
 
+def _hardtanh(writer: _Writer, operand: Node, low: float = -1.0, high: float = 1.0) -> Node | None:
+    return _clamp(writer, operand, low, high)
+
+
+def _elu(writer: _Writer, operand: Node, *scales: float) -> Node:
+    is_zero = writer(_aten.eq.Scalar, operand, 0.0)
+    return writer(_aten.where.self, is_zero, operand, writer(_aten.elu.default, operand, *scales))
+
+
 def _truncated(writer: _Writer, operand: Node) -> Node:
     is_below = writer(_aten.lt.Scalar, operand, 0.0)
     up, down = writer(_aten.ceil.default, operand), writer(_aten.floor.default, operand)
@@ -95,6 +105,8 @@ _REWRITES: Final[dict[Any, Callable[..., Node | None]]] = {
     _aten.clamp.default: _clamp,
     _aten.clamp_min.default: _clamp,
     _aten.clamp_max.default: _clamp_max,
+    _aten.hardtanh.default: _hardtanh,
+    _aten.elu.default: _elu,
     _aten.trunc.default: _truncated,
     _aten.pow.Tensor_Scalar: _power,
 }

@@ -77,10 +77,11 @@ def square(self: Any) -> Any:
 
 
 def sign(self: Any) -> Any:
-    """`aten.sign`: 0 for NaN."""
+    """`aten.sign`: 0.0 for NaN and for -0.0."""
     if self.dtype == jnp.bool_:
         return self
-    return jnp.where(self != self, 0, jnp.sign(self)) if is_float(self) else jnp.sign(self)
+    has_sign = (self < 0) | (self > 0)
+    return jnp.where(has_sign, jnp.sign(self), 0) if is_float(self) else jnp.sign(self)
 
 
 def sgn(self: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from parity import check_parity
@@ -63,3 +64,15 @@ def test_scalar_with_a_dimension(keepdim: bool) -> None:
         return (*extremes, *sums, x.softmax(0), x.argmax(0, keepdim), x.cumsum(0), x.flip(0))
 
     check_parity(function, torch.tensor(2.0))
+
+
+def test_sign_of_zero() -> None:
+    x = torch.tensor([-0.0, 0.0, -1.0, 2.0])
+
+    def function(x: Tensor) -> tuple[Tensor, ...]:
+        activations = (F.relu(x), F.relu6(x), F.elu(x), F.selu(x), F.celu(x), F.leaky_relu(x))
+        bounds = (F.hardtanh(x, 0.0, 1.0), x.clamp(min=0), x.clamp(max=0))
+        return tuple(1 / part for part in (*activations, *bounds, x.sign(), x.sgn()))
+
+    check_parity(function, x)
+    check_parity(function, x.bfloat16())
