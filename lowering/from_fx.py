@@ -32,6 +32,7 @@ from neuron_compile.lowering.legalize.regions import all_graphs, inner_functions
 from neuron_compile.lowering.legalize.reject_data_dependent_sizes import (
     reject_data_dependent_sizes,
 )
+from neuron_compile.lowering.legalize.reject_float64_bits import reject_float64_bits
 from neuron_compile.lowering.legalize.reject_seedless_random import reject_seedless_random
 from neuron_compile.lowering.legalize.replace_random_ops import replace_random_ops
 from neuron_compile.lowering.legalize.specialize_shapes import specialize_shapes
@@ -84,6 +85,7 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     slots = strip_results(legal)
     outputs = [spec_of(_concrete(node)) for node in output_node(legal).args[0]]  # type: ignore[union-attr,arg-type]
     specialize_shapes(legal)
+    reject_float64_bits(legal)
     demoted = tuple(map(_origin, demote_float64(legal)))
     collected = _collect_checks(legal) if checks else ()
     for legalize in PASSES:

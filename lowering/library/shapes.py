@@ -34,6 +34,28 @@ def view(self: Any, size: Sequence[int]) -> Any:
     return self.reshape(tuple(size))
 
 
+def view_dtype(self: Any, dtype: Any) -> Any:
+    """`aten.view.dtype`: the bits read as another type; the last dimension grows or shrinks."""
+    if self.dtype == dtype:
+        return self
+    if jnp.iscomplexobj(self):
+        parts = jnp.stack([self.real, self.imag], axis=-1)
+        return view_dtype(parts.reshape(*self.shape[:-1], -1), dtype)
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        parts = view_dtype(self, jnp.finfo(dtype).dtype)
+        pairs = parts.reshape(*parts.shape[:-1], -1, 2)
+        return lax.complex(pairs[..., 0], pairs[..., 1])
+    if self.dtype == jnp.bool_:
+        return view_dtype(self.astype(jnp.uint8), dtype)
+    if dtype == jnp.bool_:
+        return view_dtype(self, jnp.dtype(jnp.uint8)) != 0
+    old, new = self.dtype.itemsize, jnp.dtype(dtype).itemsize
+    if old < new:
+        self = self.reshape(*self.shape[:-1], -1, new // old)
+    bits = lax.bitcast_convert_type(self, dtype)
+    return bits.reshape(*bits.shape[:-2], -1) if old > new else bits
+
+
 def permute(self: Any, dims: Sequence[int]) -> Any:
     """`aten.permute`."""
     return jnp.transpose(self, tuple(canonical(dim, self.ndim) for dim in dims))

@@ -320,6 +320,7 @@ TABLE: Final[dict[str, LibraryOp]] = {
     "aten._to_copy.default": LibraryOp("shapes:to_copy", makes_unsigned),
     "aten.view.default": LibraryOp("shapes:view", never),
     "aten.reshape.default": LibraryOp("shapes:view", never),
+    "aten.view.dtype": LibraryOp("shapes:view_dtype", never),
     "aten.view_copy.default": LibraryOp("shapes:view"),
     "aten._unsafe_view.default": LibraryOp("shapes:view", never),
     "aten.permute.default": LibraryOp("shapes:permute", never),

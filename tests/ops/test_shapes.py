@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from parity import check_parity
+from parity import check_parity, compiled, neuron_only
 
 
 def test_strided_view_reads_the_storage() -> None:
@@ -57,6 +57,29 @@ def test_bits_are_read_as_another_type() -> None:
         return x.view(torch.int32) + 0, x.view(torch.int8) + 0, x.half().view(torch.int16) + 0
 
     check_parity(function, torch.randn(2, 4))
+
+
+WIDTHS = [torch.uint8, torch.bool, torch.bfloat16, torch.int32, torch.float32, torch.complex64]
+
+
+@pytest.mark.parametrize("given", [*WIDTHS, torch.int64], ids=str)
+def test_bits_are_read_as_types_of_every_width(given: torch.dtype) -> None:
+    bits = torch.randint(0, 2 if given is torch.bool else 100, (2, 16), dtype=torch.uint8)
+
+    def function(x: Tensor) -> list[Tensor]:
+        views = [x.view(dtype) for dtype in (*WIDTHS[2:], torch.int64, torch.uint8, torch.float16)]
+        return [v.clone() for v in views] + [x[:0].view(torch.int16) + 1]
+
+    check_parity(function, bits.view(given))
+
+
+@pytest.mark.parametrize("given", [torch.float64, torch.int64], ids=str)
+@neuron_only
+def test_bits_of_float64_are_refused_since_it_computes_in_float32(given: torch.dtype) -> None:
+    x = torch.ones(2, dtype=given)
+    other = torch.int64 if given is torch.float64 else torch.float64
+    with pytest.raises(Exception, match=r"(?s)aten\.view\.dtype.*whose bits are others"):
+        compiled(lambda x: x.view(other) + 1)(x)
 
 
 def test_writes_in_place_reach_the_caller_once() -> None:
