@@ -7,6 +7,7 @@ lets go (`-1`).
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import count
@@ -67,9 +68,9 @@ class Holds:
         self._guard = Guard()
         self._lease: Lease | None = None
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # Every `HeldBlobs` keeps this object alive: nothing is held any more.
-        if self._lease is not None:
+        if self._lease is not None and not is_finalizing():
             self._lease.close()
 
     def take(self, key: str) -> int:

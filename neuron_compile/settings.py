@@ -32,6 +32,8 @@ VARIABLES: Final = {
     "one graph may take, such as 8GB.",
     "NEURON_COMPILE_TIME_LIMIT": "Default of the option `time_limit`: seconds that each of "
     "lowering and code generation of one graph may take.",
+    "NEURON_COMPILE_KEEP_MEMORY": "0 lets the C library return what programs free to the system "
+    "after each run, as it does by default; it is kept otherwise, up to 2 GB.",
     "NEURON_COMPILE_CC_VERSION": "Version of neuronx-cc whose NEFFs are taken from the cache, for "
     "machines where it is not installed.",
     "NEURON_CC_FLAGS": "Further flags for neuronx-cc.",
@@ -58,6 +60,7 @@ class Settings:
     workers: int | None = None
     memory_limit_bytes: int | None = None
     time_limit_seconds: int | None = None
+    keep_memory: bool = True
     cc_version: str | None = None
     compile_only: bool = False
     neuron_cc_flags: str = ""
@@ -84,6 +87,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         workers=_count(env, "NEURON_COMPILE_WORKERS"),
         memory_limit_bytes=_size(env, "NEURON_COMPILE_MEMORY_LIMIT"),
         time_limit_seconds=_count(env, "NEURON_COMPILE_TIME_LIMIT"),
+        keep_memory=_flag(env, "NEURON_COMPILE_KEEP_MEMORY", default=True),
         cc_version=env.get("NEURON_COMPILE_CC_VERSION", "").strip() or None,
         compile_only=_flag(env, "TORCH_NEURONX_COMPILE_ONLY"),
         neuron_cc_flags=env.get("NEURON_CC_FLAGS", ""),
@@ -100,9 +104,11 @@ def _path(env: Mapping[str, str], name: str) -> Path | None:
     return Path(value).expanduser() if value else None
 
 
-def _flag(env: Mapping[str, str], name: str) -> bool:
+def _flag(env: Mapping[str, str], name: str, *, default: bool = False) -> bool:
     value = env.get(name, "").strip().lower()
-    if value in {"", "0", "false", "no", "off"}:
+    if not value:
+        return default
+    if value in {"0", "false", "no", "off"}:
         return False
     if value in {"1", "true", "yes", "on"}:
         return True

@@ -6,6 +6,7 @@ Must not know: tensors, the cache, how the program was lowered.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from neuron_compile.lowering import LoweredProgram
 from neuron_compile.pjrt.client import client, devices
 from neuron_compile.pjrt.compile_options import compile_flags, compile_options
 from neuron_compile.pjrt.host_cpu import host_cpu
+from neuron_compile.pjrt.host_kernels import HOST_KERNELS, ensure_host_kernels
 from neuron_compile.pjrt.lapack import ensure_lapack
 from neuron_compile.target import HOST, Target
 
@@ -70,6 +72,7 @@ class HostCodeGenerator:
             "host rewrites source": source_digest(
                 _HERE,
                 *("host_rewrites.py", "pack_sort.py", "spread_depthwise.py"),
+                *("call_convolution.py", "convolution_form.py"),
                 *("legality/program_module.py", "legality/tensor_ops.py"),
             ),
             **{f"CPU {name}": value for name, value in host_cpu()},
@@ -86,9 +89,12 @@ class HostCodeGenerator:
         if self._emulation:
             program = self._emulation.apply(program)
         ensure_lapack(program.custom_calls)
+        rewritten = rewrite_for_host(program.stablehlo)
+        kernels = tuple(sorted(name for name in HOST_KERNELS if name.encode() in rewritten))
+        ensure_host_kernels(kernels)
         try:
             executable = client().compile_and_load(
-                rewrite_for_host(program.stablehlo),
+                rewritten,
                 devices(),
                 compile_options(self._optimization_level),
             )
@@ -100,7 +106,8 @@ class HostCodeGenerator:
                 hint="report this with the debug folder of NEURON_COMPILE_DEBUG_DIR.",
             ) from error
         neff = pack_neff({HOST_EXECUTABLE: bytes(code)}, target=HOST.name, compressed=False)
-        return {"neff": neff, "manifest.json": describe(self, program, neff).to_json()}
+        calling = replace(program, custom_calls=(*program.custom_calls, *kernels))
+        return {"neff": neff, "manifest.json": describe(self, calling, neff).to_json()}
 
 
 def _canonical(flags: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from neuron_compile.codegen.call_convolution import call_convolution
 from neuron_compile.codegen.legality.program_module import read_module, walk, write_module
 from neuron_compile.codegen.pack_sort import pack_sort
 from neuron_compile.codegen.spread_depthwise import spread_depthwise
 
-_REWRITES: Final[dict[str, Callable[[Any], bool]]] = {
-    "stablehlo.sort": pack_sort,
-    "stablehlo.convolution": spread_depthwise,
+# By operator, the forms that are tried; the first one that applies replaces it.
+_REWRITES: Final[dict[str, tuple[Callable[[Any], bool], ...]]] = {
+    "stablehlo.sort": (pack_sort,),
+    "stablehlo.convolution": (call_convolution, spread_depthwise),
 }
 # Operators' names stand in an artifact as text. Most programs have none of these.
 _MARKS: Final = tuple(name.removeprefix("stablehlo.").encode() for name in _REWRITES)
@@ -23,7 +25,7 @@ def rewrite_for_host(program: bytes) -> bytes:
         return program
     module = read_module(program)
     rewritten = [
-        _REWRITES[operation.name](operation)
+        any(rewrite(operation) for rewrite in _REWRITES[operation.name])
         for operation in walk(module.operation)
         if operation.name in _REWRITES
     ]

@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING
 
 from neuron_compile.errors import ExecutionError
 from neuron_compile.pjrt import client as pjrt
+from neuron_compile.pjrt.foreign_function import take_failure
+from neuron_compile.pjrt.host_convolution import CONVOLUTION
+from neuron_compile.pjrt.host_kernels import HOST_KERNELS, ensure_host_kernels, implement
 from neuron_compile.pjrt.lapack import ensure_lapack
+from neuron_compile.runtime.aten_convolution import aten_convolution
+from neuron_compile.runtime.host_threads import note_callers_threads
+from neuron_compile.runtime.keep_memory import keep_memory
 from neuron_compile.runtime.lent_buffers import LentBuffers
 
 if TYPE_CHECKING:
     import torch
+
+
+implement(CONVOLUTION, aten_convolution)
 
 
 class PjrtExecutable:
@@ -30,7 +39,10 @@ class PjrtExecutable:
         from jaxlib import _jax
         from torch._C import _from_dlpack
 
+        keep_memory()
         ensure_lapack(self._custom_calls)
+        ensure_host_kernels(self._custom_calls)
+        self._calls_torch = not HOST_KERNELS.isdisjoint(self._custom_calls)
         self._generation = pjrt.generation()
         devices = pjrt.devices()
         try:
@@ -49,12 +61,17 @@ class PjrtExecutable:
         """See `Executable.execute`."""
         if self._generation != pjrt.generation():
             self._load()
+        if self._calls_torch:
+            note_callers_threads()
         try:
             results = self._loaded.execute_sharded(self._lent.lend(inputs))
         except RuntimeError as error:
+            failure = take_failure()
+            if isinstance(failure, KeyboardInterrupt):
+                raise failure from None
             raise ExecutionError(
                 "a compiled graph failed while running on the host", why=str(error).strip()
-            ) from error
+            ) from (failure or error)
         from_dlpack, to_capsule = self._from_dlpack, self._export
         return [
             from_dlpack(to_capsule(result[0]))

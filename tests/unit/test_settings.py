@@ -37,6 +37,8 @@ def test_empty_environment_gives_the_defaults() -> None:
         ("NEURON_COMPILE_DEBUG_DIR", "/d", "debug_dir", Path("/d")),
         ("NEURON_COMPILE_TARGET", "trn1", "target", "trn1"),
         ("NEURON_PLATFORM_TARGET_OVERRIDE", "trn2", "target", "trn2"),
+        ("NEURON_COMPILE_KEEP_MEMORY", "0", "keep_memory", False),
+        ("NEURON_COMPILE_KEEP_MEMORY", "1", "keep_memory", True),
         ("NEURON_COMPILE_WORKERS", "4", "workers", 4),
         ("TORCH_NEURONX_COMPILE_ONLY", "true", "compile_only", True),
         ("NEURON_CC_FLAGS", "-O1", "neuron_cc_flags", "-O1"),
