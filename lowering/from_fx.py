@@ -26,7 +26,7 @@ from neuron_compile.lowering.legalize.node_values import (
     spec_of,
     value,
 )
-from neuron_compile.lowering.legalize.order import PASSES
+from neuron_compile.lowering.legalize.order import IMITATIONS, PASSES
 from neuron_compile.lowering.legalize.region_checks import set_checks
 from neuron_compile.lowering.legalize.regions import all_graphs, inner_functions, numbered_nodes
 from neuron_compile.lowering.legalize.reject_data_dependent_sizes import (
@@ -65,10 +65,13 @@ class FxLowering:
     legal_module: GraphModule
 
 
-def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
+def from_fx(
+    module: GraphModule, *, checks: bool = False, rounds_as_eager: bool = True
+) -> FxLowering:
     """Bring a functional FX graph into the torch dialect. `module` is left as it is.
 
     With `checks` the program also computes what eager would have raised for (`collect_checks`).
+    Without `rounds_as_eager` products of small matrices stay what they are, too.
     Raises `DynamicShapesError`, `UnsupportedOpError`, `LoweringError`.
     """
     legal = copy_graph(module)
@@ -89,6 +92,8 @@ def from_fx(module: GraphModule, *, checks: bool = False) -> FxLowering:
     demoted = tuple(map(_origin, demote_float64(legal)))
     collected = _collect_checks(legal) if checks else ()
     for legalize in PASSES:
+        if legalize in IMITATIONS and not rounds_as_eager:
+            continue
         for graph in all_graphs(legal):
             legalize(graph)
     has_seed = lift_seed(legal)

@@ -185,7 +185,7 @@ class Compiler:
     def _begin(self, graph: CapturedGraph) -> None:
         """Import a graph that nobody has asked for yet, and leave the rest of it to a thread."""
         self._runner.warm(2)
-        imported = from_fx(graph.module, checks=self._wants_checks(graph))
+        imported = self._in_torch_dialect(graph)
         self._begun.begin(
             imported.program,
             lambda: self._build.lower(graph.name, imported),
@@ -194,15 +194,18 @@ class Compiler:
 
     def _import(self, graph: CapturedGraph) -> FxLowering:
         with stopwatch(Stage.IMPORT) as watch:
-            imported = from_fx(graph.module, checks=self._wants_checks(graph))
+            imported = self._in_torch_dialect(graph)
         settle_float64(graph, imported.demoted, self.options)
         self._tell(graph, Stage.IMPORT, watch, dumps=lambda: self._texts(imported))
         return imported
 
-    def _wants_checks(self, graph: CapturedGraph) -> bool:
-        # What a backward graph indexes by, the forward graph has checked.
+    def _in_torch_dialect(self, graph: CapturedGraph) -> FxLowering:
         is_host = not self.generator.target.is_device
-        return self.options.bounds_checks and is_host and graph.role is not GraphRole.BACKWARD
+        # What a backward graph indexes by, the forward graph has checked.
+        checks = self.options.bounds_checks and is_host and graph.role is not GraphRole.BACKWARD
+        # What is to be rounded otherwise is not to be as in eager.
+        rounds_as_eager = is_host and self.options.auto_cast == "none"
+        return from_fx(graph.module, checks=checks, rounds_as_eager=rounds_as_eager)
 
     def _action(
         self, graph: NamedGraph, stage: Stage, result_of: Callable[[], ActionResult]

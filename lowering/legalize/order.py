@@ -53,3 +53,6 @@ PASSES: Final[tuple[Callable[[GraphModule], Any], ...]] = (
     normalize_slices,
     store_constants,
 )
+
+# What makes the host's code round where ATen does. A device does not, and wants whole products.
+IMITATIONS: Final = frozenset({spell_small_products, keep_roundings})

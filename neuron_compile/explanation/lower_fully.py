@@ -50,7 +50,7 @@ def lower_fully(module: GraphModule, runner: ActionRunner, target: Target) -> Fu
 
     while True:
         try:
-            imported = from_fx(module)
+            imported = from_fx(module, rounds_as_eager=not target.is_device)
             return ended(lower_graph(imported, lower, runner.convert, target))
         except UnsupportedOpError as error:
             # Several operations inside of control flow are of one node.

@@ -148,14 +148,24 @@ def test_what_a_person_wants_to_see_enters_no_key(
     assert list((tmp_path / "debug").glob("*/model.hlo.pb"))
 
 
+@pytest.mark.parametrize("size", [2, 16])
 @pytest.mark.parametrize("target", ["trn2", "host"])
-def test_auto_cast_rounds_products_on_the_host_as_on_a_device(target: str) -> None:
-    x, w = torch.randn(16, 16), torch.randn(16, 16)
+def test_auto_cast_rounds_products_on_the_host_as_on_a_device(target: str, size: int) -> None:
+    x, w = torch.randn(size, size), torch.randn(size, size)
     options = {**TRN2, "target": target, "auto_cast": "matmult"}
     result = compiled(lambda x, w: x @ w, options=options)(x, w)
     rounded = x.bfloat16().float() @ w.bfloat16().float()
     torch.testing.assert_close(result, rounded)
     assert (result - x @ w).abs().max() > 1e-3
+
+
+def test_small_products_are_products_for_a_device_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEURON_COMPILE_DEBUG_DIR", str(tmp_path / "debug"))
+    compiled(lambda x: x @ x, options=TRN2)(torch.randn(2, 2))
+    (text,) = (tmp_path / "debug").glob("*/stablehlo.mlir")
+    assert "dot_general" in text.read_text()
 
 
 def test_auto_cast_of_the_flags_is_emulated_too(monkeypatch: pytest.MonkeyPatch) -> None:
