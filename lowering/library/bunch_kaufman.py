@@ -49,7 +49,8 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
         return right
     packed = jnp.broadcast_to(LD, (*lead, size, size))
     order = jnp.broadcast_to(pivots, (*lead, size))
-    return _batched(lambda *one: _solved(*one, hermitian), len(lead))(packed, order, right)
+    solve = _batched(lambda one, its, b: _solved(one, its, b, hermitian), len(lead))
+    return solve(packed, order, right)
 
 
 def _batched(function: Callable[..., Any], dimensions: int) -> Callable[..., Any]:
