@@ -15,6 +15,7 @@ from neuron_compile.lowering.errors import (
     UnsupportedOpError,
 )
 from neuron_compile.lowering.program import (
+    CALL_MARK,
     LibraryCall,
     LoweredProgram,
     RuntimeCheck,
@@ -24,6 +25,7 @@ from neuron_compile.lowering.program import (
 )
 
 __all__ = [
+    "CALL_MARK",
     "DynamicShapesError",
     "LibraryCall",
     "LoweredProgram",

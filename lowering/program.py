@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from neuron_compile.lowering.dtypes import ELEMENT_TYPES
 
@@ -56,6 +56,11 @@ class LibraryCall:
     arguments: str
     operands: tuple[TensorSpec, ...]
     results: tuple[TensorSpec | None, ...]
+
+
+# The attribute of a function in a StableHLO program that says which ATen call it computes: JSON of
+# `operator`, encoded `arguments`, and the indices of those of its `results` that are returned.
+CALL_MARK: Final = "neuron_compile.call"
 
 
 @dataclass(frozen=True, slots=True)

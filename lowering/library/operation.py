@@ -28,13 +28,15 @@ class LibraryOp:
     `takes` tells whether the library is preferred over Torch-MLIR for a call; None is always.
     With `needs_strides` the body also gets `strides`, those of each operand, because what ATen
     computes depends on them. With `needs_results` it gets `results`, the types of the declared
-    results, because the arguments alone do not tell their shapes.
+    results, because the arguments alone do not tell their shapes. `is_marked` calls keep their
+    operator and arguments in the program, for a code generator that has a better way.
     """
 
     body: str
     takes: Callable[[Request], bool] | None = None
     needs_strides: bool = False
     needs_results: bool = False
+    is_marked: bool = False
 
     def resolve(self) -> Callable[..., Any]:
         """The body. Imports its module, and with it JAX."""

@@ -7,6 +7,7 @@ through `jit(...).lower(...)`, which asks for the default device.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -27,7 +28,7 @@ from neuron_compile.lowering.library.arguments import (
 from neuron_compile.lowering.library.refusal import Refused
 from neuron_compile.lowering.library.settings import pinned_settings
 from neuron_compile.lowering.library.table import TABLE
-from neuron_compile.lowering.program import LibraryCall, TensorSpec
+from neuron_compile.lowering.program import CALL_MARK, LibraryCall, TensorSpec
 
 _SHARDING: Final = "sdy.sharding_rule"
 
@@ -65,6 +66,8 @@ def _trace(
                 jaxpr, name="lib", platforms=("cpu",), backend=None, axis_context=None
             )
             _drop_sharding(module)
+            if entry.is_marked:
+                _mark(module, operator, arguments, results)
             return str(module)
     except Refused as refusal:
         raise _unsupported(operator, operands, str(refusal)) from refusal
@@ -76,6 +79,23 @@ def _trace(
             where=(_types(operands), arguments[:200]),
             why=f"{type(error).__name__}: {error}",
         ) from error
+
+
+def _mark(
+    module: Any, operator: str, arguments: str, results: tuple[TensorSpec | None, ...]
+) -> None:
+    """Keep what `main` computes, in words: `CALL_MARK` of its attributes."""
+    kept = [number for number, result in enumerate(results) if result is not None]
+    call = json.dumps(
+        {"operator": operator, "arguments": arguments, "results": kept}, sort_keys=True
+    )
+    (main,) = (
+        function
+        for function in module.body.operations
+        if ir.StringAttr(function.attributes["sym_name"]).value == "main"
+    )
+    with module.context:
+        main.attributes[CALL_MARK] = ir.StringAttr.get(call)
 
 
 def _drop_sharding(module: Any) -> None:

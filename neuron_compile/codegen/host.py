@@ -72,7 +72,7 @@ class HostCodeGenerator:
             "host rewrites source": source_digest(
                 _HERE,
                 *("host_rewrites.py", "pack_sort.py", "spread_depthwise.py"),
-                *("call_convolution.py", "convolution_form.py"),
+                *("call_convolution.py", "convolution_form.py", "call_operator.py"),
                 *("legality/program_module.py", "legality/tensor_ops.py"),
             ),
             **{f"CPU {name}": value for name, value in host_cpu()},

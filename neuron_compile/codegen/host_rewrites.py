@@ -6,17 +6,23 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from neuron_compile.codegen.call_convolution import call_convolution
+from neuron_compile.codegen.call_operator import call_operator
 from neuron_compile.codegen.legality.program_module import read_module, walk, write_module
 from neuron_compile.codegen.pack_sort import pack_sort
 from neuron_compile.codegen.spread_depthwise import spread_depthwise
+from neuron_compile.lowering import CALL_MARK
 
 # By operator, the forms that are tried; the first one that applies replaces it.
 _REWRITES: Final[dict[str, tuple[Callable[[Any], bool], ...]]] = {
+    "func.call": (call_operator,),
     "stablehlo.sort": (pack_sort,),
     "stablehlo.convolution": (call_convolution, spread_depthwise),
 }
 # Operators' names stand in an artifact as text. Most programs have none of these.
-_MARKS: Final = tuple(name.removeprefix("stablehlo.").encode() for name in _REWRITES)
+_MARKS: Final = (
+    CALL_MARK.encode(),
+    *(name.removeprefix("stablehlo.").encode() for name in _REWRITES if name != "func.call"),
+)
 
 
 def rewrite_for_host(program: bytes) -> bytes:

@@ -13,7 +13,9 @@ from neuron_compile.cache.forks import Guard
 from neuron_compile.pjrt.foreign_function import BufferView, ForeignFunction, register
 from neuron_compile.pjrt.host_convolution import CONVOLUTION
 
-HOST_KERNELS: Final = frozenset({CONVOLUTION})
+# An ATen operator, as a program's mark describes its call.
+OPERATOR: Final = "neuron_compile.operator"
+HOST_KERNELS: Final = frozenset({CONVOLUTION, OPERATOR})
 
 _lock = Guard()
 _registered: set[str] = set()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,9 +11,9 @@ from torch import Tensor
 
 from neuron_compile.pjrt.foreign_function import BufferView
 from neuron_compile.pjrt.host_convolution import HostConvolution
+from neuron_compile.runtime.host_tensor import host_tensor
 from neuron_compile.runtime.host_threads import with_callers_threads
 
-_FLOAT32 = 11
 _aten = torch.ops.aten
 _parsed = functools.lru_cache(maxsize=4096)(HostConvolution.from_json)
 
@@ -23,9 +21,9 @@ _parsed = functools.lru_cache(maxsize=4096)(HostConvolution.from_json)
 def aten_convolution(
     arguments: Sequence[BufferView], results: Sequence[BufferView], description: str
 ) -> None:
-    """Compute what `description`, a `HostConvolution`, says: float32, without a gradient."""
+    """Compute what `description`, a `HostConvolution`, says."""
     convolution = _parsed(description)
-    left, right, result = (_tensor(view) for view in (*arguments, *results))
+    left, right, result = (host_tensor(view) for view in (*arguments, *results))
     with with_callers_threads():
         if convolution.role == "result":
             _result(convolution, left, right, result)
@@ -95,10 +93,3 @@ def _grouped_by_output(kernel: Tensor, groups: int) -> Tensor:
 
 def _backwards(kernel: Tensor) -> Tensor:
     return kernel.flip(tuple(range(2, kernel.ndim)))
-
-
-def _tensor(view: BufferView) -> Tensor:
-    if view.element != _FLOAT32:
-        raise TypeError(f"element type {view.element} instead of float32")
-    memory = (ctypes.c_char * (4 * math.prod(view.shape))).from_address(view.address)
-    return torch.frombuffer(memory, dtype=torch.float32).view(view.shape)

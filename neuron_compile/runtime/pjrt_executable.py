@@ -13,9 +13,15 @@ from neuron_compile.errors import ExecutionError
 from neuron_compile.pjrt import client as pjrt
 from neuron_compile.pjrt.foreign_function import take_failure
 from neuron_compile.pjrt.host_convolution import CONVOLUTION
-from neuron_compile.pjrt.host_kernels import HOST_KERNELS, ensure_host_kernels, implement
+from neuron_compile.pjrt.host_kernels import (
+    HOST_KERNELS,
+    OPERATOR,
+    ensure_host_kernels,
+    implement,
+)
 from neuron_compile.pjrt.lapack import ensure_lapack
 from neuron_compile.runtime.aten_convolution import aten_convolution
+from neuron_compile.runtime.aten_operator import aten_operator
 from neuron_compile.runtime.host_threads import note_callers_threads
 from neuron_compile.runtime.keep_memory import keep_memory
 from neuron_compile.runtime.lent_buffers import LentBuffers
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
 
 
 implement(CONVOLUTION, aten_convolution)
+implement(OPERATOR, aten_operator)
 
 
 class PjrtExecutable:
