@@ -282,5 +282,5 @@ def test_program_of_a_fixed_function_is_the_same_for_ever() -> None:
         "1f4a111c18f6a07b797cf7e5ee14e2f60129da8d7649a5cd8b0297fd17d2d27a"
     )
     assert to_stablehlo(program).digest == (
-        "56eb1c0ae717ec613a6f27771da99d9e2717f77d80fcc9063778ccf5f1a7e51e"
+        "407933330efeeecb3341089f94c9d8489eb280c626ae5c43ed1539eb2767450f"
     )
