@@ -64,7 +64,7 @@ def compile_with_autograd(
         fw_compiler=compiler_of(GraphRole.FORWARD),
         bw_compiler=compiler_of(GraphRole.BACKWARD),
         inference_compiler=compiler_of(GraphRole.INFERENCE),
-        partition_fn=functools.partial(_partition, pair),
+        partition_fn=functools.partial(_partition, compiler, pair),
         # Looked at when tracing begins: the compilers get ready while it lasts.
         decompositions=LazyTable(functools.partial(_decompositions, compiler)),
     )
@@ -124,13 +124,15 @@ def _finish(
 
 
 def _partition(
-    pair: _Pair, joint: GraphModule, inputs: Any, **arguments: Any
+    compiler: Compiler, pair: _Pair, joint: GraphModule, inputs: Any, **arguments: Any
 ) -> tuple[GraphModule, GraphModule]:
     """Split the joint graph where the fewest bytes are saved.
 
     Random operators become functions of a seed first, so that the backward graph can draw the same
     numbers again from it.
     """
+    # The first worker has done its imports by now: those of a second one delay nobody.
+    compiler.warm(2)
     replace_random_ops(joint)
     thread_seeds(joint)
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **arguments)

@@ -173,9 +173,9 @@ class Compiler:
             artifact = self._values.generate(graph.name, lowered)
         return self._load(graph, signature, lowered, artifact)
 
-    def warm(self) -> None:
-        """Get ready to compile, in the background."""
-        self._runner.warm()
+    def warm(self, count: int = 1) -> None:
+        """Get ready to compile, in the background: `count` graphs at the same time."""
+        self._runner.warm(count)
 
     def _meanwhile(self, graph: CapturedGraph | None) -> Meanwhile:
         if graph is None or self._runner.capacity < 2:
@@ -184,7 +184,6 @@ class Compiler:
 
     def _begin(self, graph: CapturedGraph) -> None:
         """Import a graph that nobody has asked for yet, and leave the rest of it to a thread."""
-        self._runner.warm(2)
         imported = self._in_torch_dialect(graph)
         self._begun.begin(
             imported.program,

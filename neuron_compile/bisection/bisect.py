@@ -48,8 +48,8 @@ class _Bisector:
     def options(self) -> CompileOptions:
         return self.compiler.options
 
-    def warm(self) -> None:
-        self.compiler.warm()
+    def warm(self, count: int = 1) -> None:
+        self.compiler.warm(count)
 
     def prepare(self, graph: CapturedGraph) -> CapturedGraph:
         return graph

@@ -31,7 +31,7 @@ class Capture:
     # A graph that came out of AOTAutograd's cache would not be seen.
     stores_graphs: ClassVar[bool] = False
 
-    def warm(self) -> None:
+    def warm(self, count: int = 1) -> None:
         """Nothing is compiled."""
 
     def prepare(self, graph: CapturedGraph) -> CapturedGraph:

@@ -57,7 +57,7 @@ class _CollectingCompiler(Compiler):
         super().__init__(*args, **kwargs)
         self._collection = collection
 
-    def warm(self) -> None:
+    def warm(self, count: int = 1) -> None:
         """Nothing is compiled yet."""
 
     def prepare(self, graph: CapturedGraph) -> PreparedGraph:

@@ -83,7 +83,7 @@ class InWorkers:
 
     def warm(self, count: int = 1) -> None:
         """Start workers in the background."""
-        pool_of(self._size).warm(count)
+        pool_of(self._size).warm(min(count, self.capacity))
 
     def _run(self, request: Request, here: Callable[[], Result]) -> Blobs | Result:
         limits = self._limits[request.action]

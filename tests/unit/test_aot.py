@@ -47,6 +47,22 @@ def test_backward_graph_is_compiled_when_it_is_first_needed(captured: list[Captu
     assert [graph.role for graph in captured] == [GraphRole.FORWARD, GraphRole.BACKWARD]
 
 
+def test_second_worker_is_asked_for_when_there_is_a_second_graph(
+    captured: list[CapturedGraph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, int]] = []
+
+    def warm(_: Compiler, count: int = 1) -> None:
+        asked.append((count, len(captured)))
+
+    monkeypatch.setattr(Compiler, "warm", warm)
+    compiled(lambda x: x.sin())(torch.ones(2))
+    assert asked == [(1, 0)]
+    compiled(lambda x: (x.sin() * x).sum())(torch.ones(2, requires_grad=True))
+    # Before the forward graph is compiled, so that it is ready for the backward graph.
+    assert asked[1:] == [(1, 1), (2, 1)]
+
+
 def test_attention_is_traced_as_products_and_softmax(captured: list[CapturedGraph]) -> None:
     def attend(q: Tensor) -> Tensor:
         return torch.nn.functional.scaled_dot_product_attention(q, q, q)

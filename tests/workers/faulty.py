@@ -119,6 +119,18 @@ def die_once(request: Request, _: Progress) -> Blobs:
     return {"pid": str(os.getpid()).encode()}
 
 
+def meet(request: Request, progress: Progress) -> Blobs:
+    """The real action, which begins when a second worker is at one too."""
+    folder = Path(os.environ["MEETING"])
+    (folder / str(os.getpid())).touch()
+    deadline = time.monotonic() + 60
+    while len(list(folder.iterdir())) < 2:
+        if time.monotonic() > deadline:
+            raise TimeoutError("no other worker is at an action")
+        time.sleep(0.01)
+    return TASKS[request.action](request, progress)
+
+
 def die(_request: Request, _: Progress) -> Blobs:
     os.kill(os.getpid(), signal.SIGKILL)
     return {}
@@ -140,6 +152,7 @@ FAULTS: dict[str, Task] = {
             garble,
             die_once,
             die,
+            meet,
         ),
     )
 }

@@ -158,6 +158,20 @@ def test_failure_of_work_done_ahead_comes_when_it_is_asked_for(fault: Fault) -> 
     assert type(error) is LoweringError
 
 
+@pytest.mark.parametrize("action", ["lower", "generate"])
+def test_forward_and_backward_are_at_an_action_at_the_same_time(
+    fault: Fault, action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "meeting").mkdir()
+    monkeypatch.setenv("MEETING", str(tmp_path / "meeting"))
+    # Neither goes on before the other one has begun.
+    fault(f"meet:{action}")
+    x = torch.ones(3, requires_grad=True)
+    compiled(lambda x: x.sin().sum())(x).backward()
+    torch.testing.assert_close(x.grad, torch.ones(3).cos())
+    assert len(list((tmp_path / "meeting").iterdir())) == 2
+
+
 def test_forked_child_without_workers_is_told_what_to_do() -> None:
     compiled(lambda x: x + 1, workers=0)(torch.ones(2))
     new = compiled(lambda x: x * 3, workers=0)

@@ -134,6 +134,9 @@ def test_generator_of_another_class_works_here(tmp_path: Path, answer: Answer) -
     assert other.generate(lowered) == {"neff": b"other"}
     assert other.capacity == 1
     assert pool.asked == []
+    # Only lowering is left to workers: a second one would have nothing to do.
+    other.warm(2)
+    assert pool.warmed == [1]
 
 
 def test_worker_of_older_code_is_followed_by_another(tmp_path: Path, answer: Answer) -> None:
