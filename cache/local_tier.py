@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import time
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from neuron_compile.cache.bounds import Bounds
 from neuron_compile.cache.disk import make_directory
 from neuron_compile.cache.errors import CacheError, CorruptEntryError, UntrustedDirectoryError
 from neuron_compile.cache.filesystem import has_coherent_locks
@@ -18,7 +18,6 @@ from neuron_compile.cache.layout import Layout
 from neuron_compile.cache.locks import try_lock
 from neuron_compile.cache.store import Store
 from neuron_compile.cache.trust import Judge, check_trusted
-from neuron_compile.cache.usage import Usage, UsageLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,13 +31,7 @@ if TYPE_CHECKING:
     from neuron_compile.cache.policy import CachePolicy, Limits
     from neuron_compile.cache.signing import Signer
 
-_MEASURE_EVERY: Final = 24 * 3600.0
-_SLACK: Final = 0.05
-_PUBLISHER_SECONDS: Final = 2.0
-"""The most that evicting may delay one who has just produced something; the next one goes on."""
 _T = TypeVar("_T")
-_PAUSE: Final = 0.02
-_FAR_OVER: Final = 1.25
 _SPARE_SECONDS: Final = 2 * 3600.0
 """Where other hosts' holds cannot be seen: more than the hour within which a use leaves its mark.
 """
@@ -70,10 +63,13 @@ class LocalTier:
         # Without a folder of the user's choice, locks in the store suffice where all can see them.
         own = [] if is_coherent and policy.locks_directory is None else [locks_directory]
         self.lock_directories = [*own, *([self.layout.locks] if is_coherent else [])]
-        self._spare_seconds = 0.0 if is_coherent else _SPARE_SECONDS
         leases = self.layout.leases if is_coherent else locks_directory / "leases"
         self.holds = Holds(leases, is_recording=self.is_writable)
-        self.usage = UsageLog(self.layout.usage, self.layout.temporary)
+        spare_seconds = 0.0 if is_coherent else _SPARE_SECONDS
+        self._bounds = Bounds(
+            self.layout, self.holds, policy.limits, self.lock_directories, spare_seconds, clock
+        )
+        self.usage = self._bounds.usage
         self.recover()
 
     @property
@@ -150,7 +146,7 @@ class LocalTier:
     @property
     def collection_lock(self) -> Path:
         """Held by who removes files, or puts back what a killed one had moved out of sight."""
-        return self.lock_directories[-1] / "collection"
+        return self._bounds.collection_lock
 
     def recover(self) -> bool:
         """Put back what a killed collection had moved out of sight; whether there was any."""
@@ -169,34 +165,8 @@ class LocalTier:
         return False  # a living one is at it, and will put back what is held
 
     def collect(self, limits: Limits, seconds: float = float("inf")) -> Collection | None:
-        """Evict down to `limits`, or for about so many `seconds`; `None` if another process is at
-        it. Raises `OSError`.
-        """
-        from neuron_compile.cache import collector
-        from neuron_compile.cache.sweeps import sweep_locks
-
-        lock = try_lock(self.collection_lock)
-        if lock is None:
-            return None
-        try:
-            now = self.clock()
-            before = self.usage.estimate()
-            for directory in self.lock_directories:
-                sweep_locks(directory, now)
-            end = time.monotonic() + seconds
-            done = collector.collect(
-                self.layout,
-                self.holds,
-                limits,
-                now,
-                spare_seconds=self._spare_seconds,
-                is_late=lambda: time.monotonic() > end,
-            )
-            measured = Usage(done.size_bytes, done.entries, now, done.is_finished)
-            self.usage.reset(measured, since=before)
-            return done
-        finally:
-            lock.release()
+        """Evict down to `limits`: see `Bounds.collect`. Raises `OSError`."""
+        return self._bounds.collect(limits, seconds)
 
     def _read(self, key: str) -> Found | None:
         stored = self._present(lambda: self.store.read_action(key), "action", key)
@@ -226,41 +196,14 @@ class LocalTier:
         if self.store.lacks(entry.outputs):  # the store was cleared between the two
             written += self.store.write_blobs(entry.outputs, blobs, now)
         try:
-            self._keep_within_limits([len(data), *written], now)
+            self._bounds.keep([len(data), *written], now)
         except OSError as error:  # it is published all the same
             self.complaints.about("disk", f"cannot be kept within its limits: {error}")
 
-    def _keep_within_limits(self, sizes: list[int], now: float) -> None:
-        limits = self.policy.limits
-        if (
-            limits.max_bytes is None
-            and limits.max_entries is None
-            and limits.max_age_seconds is None
-        ):
-            return
-        self.usage.add(sizes)
-        end = time.monotonic() + _PUBLISHER_SECONDS
-        while self._is_due(limits, now):
-            done = self.collect(limits, _PUBLISHER_SECONDS)
-            if done is not None or not self._is_far_over(limits) or time.monotonic() > end:
-                return
-            time.sleep(_PAUSE)  # another process is at it, and falls behind those who publish
-
-    def _is_due(self, limits: Limits, now: float) -> bool:
-        estimate = self.usage.estimate()
-        measured = self.usage.measured()
-        return estimate is None or measured is None or is_due(estimate, measured, limits, now)
-
-    def _is_far_over(self, limits: Limits) -> bool:
-        estimate = self.usage.estimate()
-        if estimate is None or limits.max_bytes is None:
-            return False
-        return estimate.size_bytes > _FAR_OVER * limits.max_bytes
-
     def _is_too_large(self, entry: ActionEntry) -> bool:
-        largest = self.policy.limits.max_bytes
-        if largest is None or entry.size_bytes <= largest * (1 - _SLACK):
+        if not self._bounds.is_too_large(entry.size_bytes):
             return False
+        largest = self.policy.limits.max_bytes
         self.complaints.about(
             "size", f"{entry.what} has {entry.size_bytes} bytes, too many for a cache of {largest}"
         )
@@ -287,21 +230,3 @@ class LocalTier:
         if not self.problem:
             self.problem = problem
             self.complaints.about("trust", problem)
-
-
-def is_due(estimate: Usage, measured: Usage, limits: Limits, now: float) -> bool:
-    """Whether it is time to collect: over a limit, a day since the last time, or work left over.
-
-    If the last collection could not get below the limit (all was held), a twentieth of it must have
-    been written since: else every publication would look at the whole store.
-    """
-    if abs(now - measured.measured_at) > _MEASURE_EVERY or not measured.is_finished:
-        return True
-    pairs = (
-        (estimate.size_bytes, measured.size_bytes, limits.max_bytes),
-        (estimate.entries, measured.entries, limits.max_entries),
-    )
-    return any(
-        limit is not None and now_there > limit and now_there - then >= min(limit, then) * _SLACK
-        for now_there, then, limit in pairs
-    )

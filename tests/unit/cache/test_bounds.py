@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_compile.cache import Limits
-from neuron_compile.cache.local_tier import is_due
+from neuron_compile.cache.bounds import is_due
 from neuron_compile.cache.usage import Usage
 
 
