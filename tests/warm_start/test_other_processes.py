@@ -38,6 +38,7 @@ print(json.dumps({
     "produced": neuron["lower_produced"] + neuron["codegen_produced"],
     "traced": neuron["graphs"],
     "workers": "neuron_compile.workers.launch" in sys.modules,
+    "compilers": sorted({"torch_mlir", "neuron_compile.lowering.library.trace"} & set(sys.modules)),
 }))
 """
 
@@ -61,7 +62,7 @@ def test_a_warmed_cache_suffices_elsewhere(tmp_path: Path) -> None:
     # With what torch keeps beside it, nothing is traced either.
     here.environment["NEURON_COMPILE_REQUIRE_CACHE"] = "1"
     again = here.run()
-    assert again == {**found, "traced": 0}
+    assert again == {**found, "traced": 0, "compilers": []}
 
 
 def test_torchs_cache_artifacts_carry_everything(tmp_path: Path) -> None:
@@ -78,3 +79,7 @@ def test_torchs_cache_artifacts_carry_everything(tmp_path: Path) -> None:
     assert saved["produced"] > 0
     assert loaded["losses"] == saved["losses"]
     assert loaded["produced"] == loaded["traced"] == 0
+    # What a warm start does without is not loaded. (jaxlib has the XLA that runs the code, and loads
+    # jax when it is given the first tensor.)
+    assert "torch_mlir" in saved["compilers"]
+    assert loaded["compilers"] == []
