@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neuron_compile.cache.blobs import Blobs
 from neuron_compile.cache.complaints import Complaints
 from neuron_compile.cache.counters import Counters, Event
-from neuron_compile.cache.digests import digest_of
-from neuron_compile.cache.entry import ActionEntry, OutputBlob, checked_blobs
-from neuron_compile.cache.errors import CacheError, CacheMissError, UntrustedDirectoryError
+from neuron_compile.cache.errors import CacheError, CacheMissError
 from neuron_compile.cache.explain import MissExplanation, explain
 from neuron_compile.cache.history import History, Miss
 from neuron_compile.cache.local_tier import LocalTier
-from neuron_compile.cache.location import directory_of_remote, locks_directory_for
+from neuron_compile.cache.location import locks_directory_for
 from neuron_compile.cache.locks import Reentry
 from neuron_compile.cache.policy import CachePolicy, Limits
 from neuron_compile.cache.result import ActionResult, Outcome
 from neuron_compile.cache.signing import signer_from
-from neuron_compile.cache.trust import check_trusted
+from neuron_compile.cache.supply import Produce, Supply, open_remote
 from neuron_compile.cache.turns import Turns, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
     from neuron_compile.cache.audit import Audit
+    from neuron_compile.cache.blobs import Blobs
     from neuron_compile.cache.bundle import ImportReport
     from neuron_compile.cache.collector import Collection
+    from neuron_compile.cache.entry import ActionEntry
     from neuron_compile.cache.found import Found
     from neuron_compile.cache.key import ActionKey
-    from neuron_compile.cache.remote_tier import RemoteTier
     from neuron_compile.cache.report import CacheStats
-    from neuron_compile.cache.signing import Signer
 
-Produce = Callable[[], Blobs]
 _NEWEST_COMPARED = 2000
 
 
@@ -74,7 +69,8 @@ class ActionCache:
         self._local = LocalTier(
             self.directory, self.policy, signer, locks_directory, self.complaints, clock
         )
-        self._remote = None if flaw else self._remote_tier(signer)
+        remote = None if flaw else open_remote(self.policy, signer, self._local)
+        self._supply = Supply(self._local, remote, self.counters)
         if flaw:
             self._local.give_up(flaw)
         self._history = History(self._local.layout.history)
@@ -126,7 +122,7 @@ class ActionCache:
         found = self._local.look_up(digest)
         if found is not None:
             return self._hit(Outcome.HIT, found, start)
-        found = self._fetch(digest)
+        found = self._supply.fetch(digest)
         if found is None:
             self.counters.add("misses")
             return None
@@ -147,7 +143,7 @@ class ActionCache:
         """
         digests = {key.digest for key in keys}
         here = {digest for digest in digests if self._local.has(digest)}
-        return here if self._remote is None else here | self._remote.present(digests - here)
+        return here | self._supply.at_remote(digests - here)
 
     def explain_miss(self, key: ActionKey) -> MissExplanation:
         """The entry nearest to `key` (of the 2000 used last), and the parts in which it differs."""
@@ -235,7 +231,7 @@ class ActionCache:
     def _fetch_or_produce(
         self, key: ActionKey, produce: Produce, what: str, start: float
     ) -> ActionResult:
-        found = self._fetch(key.digest)
+        found = self._supply.fetch(key.digest)
         if found is not None:
             return self._hit(Outcome.REMOTE_HIT, found, start)
         self.counters.add("misses")
@@ -247,16 +243,7 @@ class ActionCache:
                 f"{what} is not in the cache {self.directory}, which was required to have it:\n"
                 f"{self.explain_miss(key)}"
             )
-        return self._produce(key, produce, what, start)
-
-    def _fetch(self, digest: str) -> Found | None:
-        if self._remote is None:
-            return None
-        fetched = self._remote.look_up(digest)
-        if fetched is None:
-            return None
-        found, data = fetched
-        return self._local.publish(found.entry, found.blobs, data) or found
+        return self._supply.produce(key, produce, what, start)
 
     def _hit(self, outcome: Outcome, found: Found, start: float) -> ActionResult:
         lookup_seconds = time.perf_counter() - start
@@ -264,43 +251,3 @@ class ActionCache:
         event: Event = "hits" if outcome is Outcome.HIT else "remote_hits"
         self.counters.add(event, seconds_saved=result.seconds_saved)
         return result
-
-    def _produce(self, key: ActionKey, produce: Produce, what: str, start: float) -> ActionResult:
-        before = time.perf_counter()
-        blobs = checked_blobs(produce(), what)
-        seconds = time.perf_counter() - before
-        self.counters.add("produced")
-        outputs = tuple(
-            OutputBlob(name, digest_of(data), len(data)) for name, data in blobs.items()
-        )
-        created = max(0.0, float(self._local.clock()))
-        entry = ActionEntry(key.digest, key.kind, key.records, outputs, created, seconds, what)
-        stored = self._local.publish(entry, blobs)
-        is_sent = self._send(entry, blobs)
-        self.counters.add("stored" if stored or is_sent else "uncached")
-        outcome = Outcome.PRODUCED if stored or is_sent else Outcome.UNCACHED
-        return ActionResult(stored.blobs if stored else blobs, outcome, seconds, before - start)
-
-    def _send(self, entry: ActionEntry, blobs: Blobs) -> bool:
-        if self._remote is None or not self._remote.remote.policy.write_back:
-            return False
-        is_sent = self._remote.send(entry, blobs, self._local.store.encode(entry))
-        self.counters.add("sent", int(is_sent))
-        return is_sent
-
-    def _remote_tier(self, signer: Signer | None) -> RemoteTier | None:
-        if self.policy.remote is None:
-            return None
-        directory = directory_of_remote(self.policy.remote.url)
-        if directory is not None and signer is None and not self.policy.allow_shared:
-            try:
-                check_trusted(directory)
-            except (OSError, UntrustedDirectoryError) as error:
-                what = f"remote not used: {error}; mend that, sign, or allow a shared cache"
-                self.complaints.about("trust", what)
-                return None
-        from neuron_compile.cache.remote import Remote
-        from neuron_compile.cache.remote_tier import RemoteTier
-
-        remote = Remote(self.policy.remote, self.complaints)
-        return RemoteTier(remote, signer, self._local.blob, self.complaints)
