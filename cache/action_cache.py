@@ -17,7 +17,7 @@ from neuron_compile.cache.policy import CachePolicy, Limits
 from neuron_compile.cache.result import ActionResult, Outcome
 from neuron_compile.cache.signing import signer_from
 from neuron_compile.cache.supply import Produce, Supply, open_remote
-from neuron_compile.cache.turns import Turns, Waiting
+from neuron_compile.cache.turns import Turns, Waiting, log_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,12 +36,6 @@ if TYPE_CHECKING:
 _NEWEST_COMPARED = 2000
 
 
-def _log_waiting(message: str) -> None:
-    import logging
-
-    logging.getLogger("neuron_compile.cache").warning("%s", message)
-
-
 class ActionCache:
     """Actions and their blobs in `directory`, for any number of threads and processes.
 
@@ -57,7 +51,7 @@ class ActionCache:
         *,
         policy: CachePolicy | None = None,
         clock: Callable[[], float] = time.time,
-        on_wait: Waiting = _log_waiting,
+        on_wait: Waiting = log_waiting,
     ) -> None:
         self.directory = directory.expanduser().absolute()
         self.policy = policy or CachePolicy()

@@ -22,6 +22,13 @@ Waiting = Callable[[str], None]
 """Told in words what is waited for, first after five seconds and then once a minute."""
 
 
+def log_waiting(message: str) -> None:
+    """A warning in the log of the cache."""
+    import logging
+
+    logging.getLogger("neuron_compile.cache").warning("%s", message)
+
+
 @dataclass(slots=True)
 class Turn:
     """How a turn was got: after how many seconds, whether too late, and which locks failed."""
