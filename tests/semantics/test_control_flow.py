@@ -204,7 +204,16 @@ MODULES = (
 )
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+COMBINED = (ReverseScan, CondInWhile, NestedInCond)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        pytest.param(module, id=module.__name__, marks=[pytest.mark.slow] * (module in COMBINED))
+        for module in MODULES
+    ],
+)
 def test_it_trains_as_in_eager(module: Callable[[], nn.Module]) -> None:
     torch.manual_seed(0)
     target = tensor(6, 1, seed=2)
@@ -303,7 +312,7 @@ def test_a_loop_has_as_many_steps_as_the_data_say(steps: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "steps", [0, 3, 129, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 128, 300))]
+    "steps", [0, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 128, 129, 300))]
 )
 def test_gradient_of_a_loop_whose_length_is_data(steps: int) -> None:
     def function(x: Tensor, weight: Tensor, limit: Tensor) -> Any:
@@ -359,6 +368,7 @@ def test_a_loop_in_a_loop() -> None:
     check_parity(function, tensor(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grad", [False, True])
 def test_sizes_that_dynamo_leaves_open(grad: bool) -> None:
     def function(x: Tensor) -> Any:

@@ -105,7 +105,13 @@ DISCRETE: dict[str, tuple[Callable[[], Tensor], torch.dtype, list[float]]] = {
 }
 
 
-@pytest.mark.parametrize("name", DISCRETE)
+# 64 permutations are as many random operators.
+LONG = "first_of_permutation"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == LONG)) for name in DISCRETE]
+)
 def test_discrete(name: str) -> None:
     draw, dtype, probabilities = DISCRETE[name]
     torch.manual_seed(23)

@@ -55,12 +55,14 @@ def test_plus_shows_the_graph_at_every_level(tmp_path: Path) -> None:
     assert "stablehlo.sine" in text
 
 
+@pytest.mark.slow
 @pytest.mark.multiprocess
 def test_nothing_is_written_without_torch_logs_cold_and_warm(tmp_path: Path) -> None:
     assert stderr_of(tmp_path) == ""
     assert stderr_of(tmp_path) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.multiprocess
 def test_users_logging_is_left_alone(tmp_path: Path) -> None:
     after = "assert logging.root.handlers == [], logging.root.handlers"
@@ -76,6 +78,7 @@ def test_name_given_to_torch_is_not_importable(tmp_path: Path) -> None:
     assert "ModuleNotFoundError: No module named 'neuron'" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.multiprocess
 def test_package_of_the_users_with_that_name_comes_first(tmp_path: Path) -> None:
     (tmp_path / "neuron").mkdir()

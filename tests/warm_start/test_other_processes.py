@@ -65,6 +65,7 @@ def test_a_warmed_cache_suffices_elsewhere(tmp_path: Path) -> None:
     assert again == {**found, "traced": 0, "compilers": []}
 
 
+@pytest.mark.slow
 def test_torchs_cache_artifacts_carry_everything(tmp_path: Path) -> None:
     def place(name: str, **environment: str) -> Place:
         folders = {

@@ -86,6 +86,7 @@ print("torch_mlir" in sys.modules)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.multiprocess
 def test_another_process_has_the_same_numbers_without_torch_mlir(tmp_path: Path) -> None:
     save(tmp_path / "step")

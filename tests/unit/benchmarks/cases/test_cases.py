@@ -17,6 +17,7 @@ def measure(case: str, backend: str = EAGER) -> Measurement:
     return case_named(case).measure(Context(Backend(backend), "tiny", 0.0, Clock()))
 
 
+@pytest.mark.slow
 def test_a_workload_has_times_memory_and_operations_of_each_mode() -> None:
     measured = measure("mlp")
     assert set(measured.series) == {"start", *MODES}
