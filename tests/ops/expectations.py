@@ -212,6 +212,10 @@ EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {
     ),
     # The rounding of the result, of which the gradient is made, is not always eager's.
     "softmax": (Expectation("inexact", _ROUNDS, ("bfloat16",), (5e-2, 1e-3)),),
+    # Eager's gradients are themselves up to 0.15 from float64.
+    "nn.functional.scaled_dot_product_attention": (
+        Expectation("inexact", _LAST_BIT, ("bfloat16",), (5e-2, 1.5e-1)),
+    ),
     "nn.functional.conv_transpose3d": (
         Expectation("inexact", _ROUNDS, ("float32", "complex64"), (1e-4, 1e-4)),
     ),

@@ -53,7 +53,11 @@ def test_operator(process: Process, name: str, dtype: str) -> None:
     found = {outcome.forward, outcome.backward}
     if expected.outcome == "inexact":
         wide = process.examine(
-            name, dtype, compared=compared_results(name), tolerance=expected.tolerance
+            name,
+            dtype,
+            values=counted_values(name),
+            compared=compared_results(name),
+            tolerance=expected.tolerance,
         )
         assert wide.is_right, report(wide)
     else:
