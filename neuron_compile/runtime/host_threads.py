@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -38,11 +39,27 @@ def note_callers_threads() -> None:
     _wanted = torch.get_num_threads()
 
 
+def _after_fork_in_child() -> None:
+    global _is_forked
+    _is_forked = True
+
+
+# OpenMP's other threads do not survive a fork, and it waits for them for ever.
+_is_forked = False
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
 @contextmanager
 def with_callers_threads() -> Iterator[None]:
     """Run ATen plainly: no gradients, no autocast, no modes of the caller whose thread this may
-    be; one such call at a time, with as many threads as the caller of the program has."""
-    if torch.get_num_threads() != _wanted:
-        torch.set_num_threads(_wanted)
+    be; one such call at a time, with as many threads as the caller of the program has, or one in a
+    forked process."""
+    before, wanted = torch.get_num_threads(), 1 if _is_forked else _wanted
     with _turn, _ForceDispatchKeyGuard(_INCLUDED, _EXCLUDED):
-        yield
+        if before != wanted:
+            torch.set_num_threads(wanted)
+        try:
+            yield
+        finally:
+            if before != wanted:
+                torch.set_num_threads(before)

@@ -202,6 +202,35 @@ def test_an_exception_inside_reaches_the_caller(
     assert torch.equal(function(x, w), expected)
 
 
+FORKING = """
+import os
+import torch
+from torch.nn import functional as F
+
+def step(x, w):
+    return F.conv2d(x, w, padding=1).cumsum(1)
+
+torch.set_num_threads(2)
+x, w = torch.randn(8, 32, 32, 32), torch.randn(32, 32, 3, 3)
+function = torch.compile(step, backend="neuron", dynamic=False)
+expected = function(x, w)
+child = os.fork()
+if child == 0:
+    result = function(x, w)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # in eager, the child would wait
+    os._exit(0 if torch.allclose(result, expected, atol=1e-4) and threads == 2 else 3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_child_does_not_wait_for_threads_that_it_does_not_have() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert run.stdout.strip() == "0"
+
+
 SCRIPT = """
 import torch
 from neuron_compile.pjrt import host_kernels
