@@ -14,6 +14,7 @@ from torch.fx import GraphModule, Node
 from neuron_compile.lowering.decompose.leftovers import decompose_leftovers
 from neuron_compile.lowering.errors import SourceLine
 from neuron_compile.lowering.legalize.collect_checks import collect_checks
+from neuron_compile.lowering.legalize.conjugate_numbers import conjugate_numbers
 from neuron_compile.lowering.legalize.copy_graph import copy_graph
 from neuron_compile.lowering.legalize.cross_boundary import cross_boundary
 from neuron_compile.lowering.legalize.demote_float64 import demote_float64
@@ -88,6 +89,9 @@ def from_fx(
     slots = strip_results(legal)
     outputs = [spec_of(_concrete(node)) for node in output_node(legal).args[0]]  # type: ignore[union-attr,arg-type]
     specialize_shapes(legal)
+    # A number's conjugate would count as float64.
+    for graph in all_graphs(legal):
+        conjugate_numbers(graph)
     reject_float64_bits(legal)
     demoted = tuple(map(_origin, demote_float64(legal)))
     collected = _collect_checks(legal) if checks else ()

@@ -28,5 +28,10 @@ def test_spectrum_and_back() -> None:
     check_parity(lambda x: torch.fft.irfft(torch.fft.rfft(x)), x, grad=True, bound=1e-5)
 
 
+def test_gradient_of_a_product_with_a_number() -> None:
+    x = torch.randn(8, requires_grad=True)
+    check_parity(lambda x: torch.fft.irfft(torch.fft.rfft(x) * 2j), x, grad=True, bound=1e-5)
+
+
 def test_lazily_conjugated_argument() -> None:
     check_parity(lambda x: x * 2, NUMBERS.conj())
