@@ -20,11 +20,14 @@ _CONJUGATES: Final = {
 
 
 def conjugate_numbers(module: GraphModule) -> None:
-    """Replace each conjugate of a Python number by the number that it is, in what takes it."""
+    """Replace each conjugate of a Python number, and copies of it, by the number that it is."""
     for node in list(module.graph.nodes):
-        if node.target not in _CONJUGATES or isinstance(node.args[0], Node):
+        is_conjugate = node.target in _CONJUGATES
+        if not is_conjugate and node.target is not _aten.clone.default:
             continue
-        number = node.args[0].conjugate()
+        if isinstance(node.args[0], Node):
+            continue
+        number = node.args[0].conjugate() if is_conjugate else node.args[0]
 
         def inserted(value: Node, node: Node = node, number: Any = number) -> Any:
             return number if value is node else value

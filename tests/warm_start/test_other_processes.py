@@ -80,7 +80,7 @@ def test_torchs_cache_artifacts_carry_everything(tmp_path: Path) -> None:
     assert saved["produced"] > 0
     assert loaded["losses"] == saved["losses"]
     assert loaded["produced"] == loaded["traced"] == 0
-    # What a warm start does without is not loaded. (jaxlib has the XLA that runs the code, and loads
+    # What a warm start does without is not loaded. (jaxlib has the XLA that runs code, and loads
     # jax when it is given the first tensor.)
     assert "torch_mlir" in saved["compilers"]
     assert loaded["compilers"] == []
