@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -88,9 +89,13 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def _end(process: subprocess.Popen[bytes], grace_seconds: float) -> None:
-    """Close the supervisor's input, which ends the compiler, and reap the supervisor."""
+    """Tell the supervisor to end the compiler, and reap the supervisor."""
     assert process.stdin is not None
-    process.stdin.close()
+    with contextlib.suppress(BrokenPipeError):  # it has ended by itself
+        process.stdin.write(b".")
+        process.stdin.flush()
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
     try:
         process.wait(grace_seconds + _END_SECONDS)
     except subprocess.TimeoutExpired:

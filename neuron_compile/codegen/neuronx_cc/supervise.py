@@ -2,8 +2,10 @@
 
 A compiler is a tree of processes that a killed parent leaves running. This one watches its parent:
 when that is gone, crash and SIGKILL included, it kills the compiler's whole process group and
-removes the working folder; when that closes our standard input, it kills the group only. Kept to
-the standard library and few imports, since each compilation starts it.
+removes the working folder; when that writes to our standard input, it kills the group only. The
+input that ends without a word is the earlier sign of a parent's death: its files are closed a
+moment before we are an orphan. Kept to the standard library and few imports, since each compilation
+starts it.
 
 Arguments: seconds of grace, the working folder, the file for output, the compiler's command.
 """
@@ -26,8 +28,10 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     child = _start(command, folder, log_file)
+    word = None
     while not _has_ended(child):
-        if os.getppid() != parent or _input_is_closed():
+        word = _word(_POLL_SECONDS)
+        if os.getppid() != parent or word is not None:
             _signal_group(child, signal.SIGTERM)
             deadline = time.monotonic() + float(grace_seconds)
             while not _has_ended(child) and time.monotonic() < deadline:
@@ -36,8 +40,7 @@ def main() -> int:
     # Before the leader is reaped, while its number cannot be another group's.
     _signal_group(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    # Asked only now, since a dying parent closes our input a moment before we are an orphan.
-    if os.getppid() != parent:
+    if os.getppid() != parent or (word or _word(0)) == b"":
         shutil.rmtree(folder, ignore_errors=True)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
@@ -68,9 +71,9 @@ def _has_ended(child: int) -> bool:
     return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _input_is_closed() -> bool:
-    """Wait a moment for it. Nothing is ever written to our input."""
-    return bool(select.select([0], [], [], _POLL_SECONDS)[0])
+def _word(seconds: float) -> bytes | None:
+    """What the parent says within the time: to end, or nothing (empty) since it is gone."""
+    return os.read(0, 1) if select.select([0], [], [], seconds)[0] else None
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from neuron_compile.codegen.neuronx_cc import supervise
 from neuron_compile.codegen.neuronx_cc.run_compiler import LOG_NAME, run_compiler
 
 # Ignores SIGTERM and has a child, like a compiler that hangs in one of its passes.
@@ -142,6 +143,24 @@ run_compiler(command, Path({str(folder)!r}), grace_seconds=0.2)
     while folder.exists():
         assert time.monotonic() < deadline, "the working folder was left behind"
         time.sleep(0.05)
+
+
+@pytest.mark.multiprocess
+@pytest.mark.parametrize(("word", "remains"), [(b"", False), (b".", True)])
+def test_input_that_ends_without_a_word_is_a_parents_death(
+    tmp_path: Path, word: bytes, remains: bool
+) -> None:
+    # Its files are closed before it stops being the parent, which this test stays.
+    folder, log = tmp_path / "run", tmp_path / "log"
+    folder.mkdir()
+    command = (sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)")
+    supervisor = subprocess.Popen(
+        (sys.executable, "-I", "-S", supervise.__file__, "0.5", folder, log, *command),
+        stdin=subprocess.PIPE,
+    )
+    supervisor.communicate(word, timeout=30)
+    assert supervisor.returncode > 128  # by a signal
+    assert folder.exists() == remains
 
 
 @pytest.mark.multiprocess
