@@ -1,8 +1,7 @@
 """Memory that programs free stays with the process.
 
 A run's temporaries are one block, often of more than 32 MiB. The C library takes such blocks from
-the kernel and gives them back each time, and the kernel clears each page again at its first use,
-which can take a third of a run.
+the kernel and gives them back each time, and the kernel clears each page again at its first use.
 """
 
 from __future__ import annotations
