@@ -8,11 +8,11 @@ import math
 from typing import Any, Final
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo
 
 from neuron_compile.codegen.convolution_form import ConvolutionForm
+from neuron_compile.codegen.host_call import host_call
 from neuron_compile.codegen.legality.program_module import building_at, replace
-from neuron_compile.codegen.legality.tensor_ops import attribute_ints, element_of, shape_of
+from neuron_compile.codegen.legality.tensor_ops import attribute_ints, element_of
 from neuron_compile.pjrt.host_convolution import CONVOLUTION, HostConvolution
 
 # Below, a call takes longer than the convolution.
@@ -22,36 +22,33 @@ _MOST_SPATIAL: Final = 3
 
 def call_convolution(operation: Any) -> bool:
     """Replace a `stablehlo.convolution` of float32, if it is one that ATen has a kernel for."""
-    if not _is_worth_it(operation):
-        return False
     form = ConvolutionForm.of(operation)
-    call = _kernel_gradient(form) or _data_gradient(form) or _result(form)
-    if call is None:
+    if not _is_worth_it(operation, form):
         return False
-    convolution, operands = call
+    found = _kernel_gradient(form) or _data_gradient(form) or _result(form)
+    if found is None:
+        return False
+    convolution, operands = found
     with building_at(operation):
-        result = _custom_call(convolution, operands, operation.result.type)
-    replace(operation, [result])
+        call = host_call(CONVOLUTION, convolution.to_json(), operands, [operation.result.type])
+    replace(operation, [call.result])
     return True
 
 
 _Call = tuple[HostConvolution, tuple[Any, Any]]
 
 
-def _is_worth_it(operation: Any) -> bool:
-    data, kernel = operation.operands
-    if not all(isinstance(element_of(value), ir.F32Type) for value in (data, kernel)):
+def _is_worth_it(operation: Any, form: ConvolutionForm) -> bool:
+    values = (*operation.operands, operation.result)
+    if not all(isinstance(element_of(value), ir.F32Type) for value in values):
         return False
-    if not isinstance(element_of(operation.result), ir.F32Type):
+    if "window_reversal" in operation.attributes and "true" in str(
+        operation.attributes["window_reversal"]
+    ):
         return False
-    reversal = operation.attributes
-    if "window_reversal" in reversal and "true" in str(reversal["window_reversal"]):
-        return False
-    numbers = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
-    outputs = shape_of(kernel)[numbers.kernel_output_feature_dimension]
-    rank = len(list(numbers.kernel_spatial_dimensions))
-    flops = 2.0 * math.prod(shape_of(operation.result)) * math.prod(shape_of(kernel))
-    return 1 <= rank <= _MOST_SPATIAL and outputs > 0 and flops / outputs >= _LEAST_FLOPS
+    # For each number of the result, a product with each number of one output feature's kernel.
+    flops = 2.0 * math.prod(form.result_shape) * math.prod(form.kernel_shape[1:])
+    return 1 <= len(form.strides) <= _MOST_SPATIAL and flops >= _LEAST_FLOPS
 
 
 def _kernel_gradient(form: ConvolutionForm) -> _Call | None:
@@ -170,14 +167,3 @@ def _unreversed(form: ConvolutionForm) -> tuple[Any, bool]:
 
 def _exchanged(order: tuple[int, ...]) -> tuple[int, ...]:
     return (order[1], order[0], *order[2:])
-
-
-def _custom_call(convolution: HostConvolution, operands: tuple[Any, Any], result: Any) -> Any:
-    # API version 4 is the typed interface, whose configuration is a dictionary.
-    return stablehlo.CustomCallOp(
-        [result],
-        list(operands),
-        CONVOLUTION,
-        backend_config=ir.DictAttr.get({"description": ir.StringAttr.get(convolution.to_json())}),
-        api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
-    ).result

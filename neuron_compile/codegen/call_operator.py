@@ -10,9 +10,9 @@ import math
 from typing import Any, Final
 
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo
+from jaxlib.mlir.dialects import func
 
-from neuron_compile.codegen.legality.program_module import building_at, replace
+from neuron_compile.codegen.host_call import host_call
 from neuron_compile.codegen.legality.tensor_ops import shape_of
 from neuron_compile.lowering import CALL_MARK
 from neuron_compile.pjrt.host_kernels import OPERATOR
@@ -21,36 +21,19 @@ from neuron_compile.pjrt.host_kernels import OPERATOR
 _LEAST_ELEMENTS: Final = 1 << 14
 
 
-def call_operator(operation: Any) -> bool:
-    """Replace a `func.call` of a library function that is marked with the ATen call it computes."""
-    description = _mark_of(operation)
-    if description is None or not _is_worth_it(operation):
+def call_operator(function: Any) -> bool:
+    """Let a `func.func` of the library that is marked with the ATen call it computes make it."""
+    if CALL_MARK not in function.attributes:
         return False
-    with building_at(operation):
-        call = stablehlo.CustomCallOp(
-            [result.type for result in operation.results],
-            list(operation.operands),
-            OPERATOR,
-            # The typed interface, whose configuration is a dictionary.
-            backend_config=ir.DictAttr.get({"description": ir.StringAttr.get(description)}),
-            api_version=ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
-        )
-    replace(operation, list(call.results))
+    block = function.regions[0].blocks[0]
+    body = [operation.operation for operation in block.operations]
+    arguments, results = list(block.arguments), list(body[-1].operands)
+    if max(math.prod(shape_of(value)) for value in (*arguments, *results)) < _LEAST_ELEMENTS:
+        return False
+    types = [result.type for result in results]
+    description = ir.StringAttr(function.attributes[CALL_MARK]).value
+    for operation in reversed(body):
+        operation.erase()
+    with ir.InsertionPoint(block), function.location:
+        func.ReturnOp(list(host_call(OPERATOR, description, arguments, types).results))
     return True
-
-
-def _mark_of(operation: Any) -> str | None:
-    module = operation
-    while module.parent is not None:
-        module = module.parent
-    name = ir.FlatSymbolRefAttr(operation.attributes["callee"]).value
-    for function in module.regions[0].blocks[0].operations:
-        if ir.StringAttr(function.attributes["sym_name"]).value == name:
-            attributes = function.attributes
-            return ir.StringAttr(attributes[CALL_MARK]).value if CALL_MARK in attributes else None
-    return None
-
-
-def _is_worth_it(operation: Any) -> bool:
-    values = (*operation.operands, *operation.results)
-    return max(math.prod(shape_of(value)) for value in values) >= _LEAST_ELEMENTS

@@ -26,7 +26,6 @@ class ConvolutionForm:
     result_shape: tuple[int, ...]
     strides: tuple[int, ...]
     low: tuple[int, ...]
-    high: tuple[int, ...]
     data_dilation: tuple[int, ...]
     kernel_dilation: tuple[int, ...]
     feature_groups: int
@@ -66,7 +65,6 @@ class ConvolutionForm:
             result_shape=_ordered(operation.result, result_order),
             strides=tuple(attribute_ints(operation, "window_strides", ones)),
             low=tuple(padding[::2]),
-            high=tuple(padding[1::2]),
             data_dilation=tuple(attribute_ints(operation, "lhs_dilation", ones)),
             kernel_dilation=tuple(attribute_ints(operation, "rhs_dilation", ones)),
             feature_groups=int(operation.attributes["feature_group_count"].value),

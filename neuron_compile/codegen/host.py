@@ -23,7 +23,17 @@ from neuron_compile.pjrt.host_kernels import HOST_KERNELS, ensure_host_kernels
 from neuron_compile.pjrt.lapack import ensure_lapack
 from neuron_compile.target import HOST, Target
 
-_HERE: Final = Path(__file__).parent
+_REWRITING: Final = (
+    "host_rewrites",
+    "pack_sort",
+    "spread_depthwise",
+    "call_convolution",
+    "convolution_form",
+    "call_operator",
+    "host_call",
+    "legality/program_module",
+    "legality/tensor_ops",
+)
 
 
 class HostCodeGenerator:
@@ -70,10 +80,10 @@ class HostCodeGenerator:
             **flags,
             "flag XLA_FLAGS": _canonical(self._xla_flags),
             "host rewrites source": source_digest(
-                _HERE,
-                *("host_rewrites.py", "pack_sort.py", "spread_depthwise.py"),
-                *("call_convolution.py", "convolution_form.py", "call_operator.py"),
-                *("legality/program_module.py", "legality/tensor_ops.py"),
+                Path(__file__).parents[1],
+                *(f"codegen/{name}.py" for name in _REWRITING),
+                # What the calls in a program say.
+                "pjrt/host_convolution.py",
             ),
             **{f"CPU {name}": value for name, value in host_cpu()},
             **dict(self._emulation.fingerprint() if self._emulation else ()),

@@ -14,14 +14,14 @@ from neuron_compile.lowering import CALL_MARK
 
 # By operator, the forms that are tried; the first one that applies replaces it.
 _REWRITES: Final[dict[str, tuple[Callable[[Any], bool], ...]]] = {
-    "func.call": (call_operator,),
+    "func.func": (call_operator,),
     "stablehlo.sort": (pack_sort,),
     "stablehlo.convolution": (call_convolution, spread_depthwise),
 }
 # Operators' names stand in an artifact as text. Most programs have none of these.
 _MARKS: Final = (
     CALL_MARK.encode(),
-    *(name.removeprefix("stablehlo.").encode() for name in _REWRITES if name != "func.call"),
+    *(name.removeprefix("stablehlo.").encode() for name in _REWRITES if name != "func.func"),
 )
 
 

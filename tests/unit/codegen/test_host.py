@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,13 @@ func.func public @main(%x: tensor<3xf32>) -> tensor<3xf32> {
     assert raised.value.what == "XLA could not compile a program for the host"
     assert "no_such_kernel" in raised.value.why
     assert raised.value.__cause__ is not None
+
+
+def test_every_file_that_rewrites_is_in_the_key() -> None:
+    package = Path(host.__file__).parents[1]
+    assert all((package / "codegen" / f"{name}.py").is_file() for name in host._REWRITING)
+    imported = re.findall(
+        r"from neuron_compile\.codegen\.([\w.]+) import",
+        "".join((package / "codegen" / f"{name}.py").read_text() for name in host._REWRITING),
+    )
+    assert {name.replace(".", "/") for name in imported} <= set(host._REWRITING)
